@@ -4,6 +4,7 @@ import { configured } from "../platform/config.ts";
 import { causeOf } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { allHeaders, hasAllHeaders, type ResponseHeaders } from "./response.ts";
+import { type WarningVariables, withWarnings } from "./warnings.ts";
 
 export interface RequestVariables {
   requestId: string;
@@ -23,7 +24,7 @@ const SLOW_MS = 1_000;
 /** The share of requests to log, `LOG_REQUESTS`. A malformed value is logged once, and all requests are logged then. */
 const sharesLogged = perIsolate<{ share?: number }>(() => ({}));
 
-type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<GuardResult> };
+type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<GuardResult & WarningVariables> };
 
 /**
  * Gives each request an id and returns it in `X-Request-Id`. Logs one line for each request that fails with a 5xx or is
@@ -42,6 +43,13 @@ export function requestLog(): MiddlewareHandler<LogEnv> {
     const isGuarded = c.get("key") !== undefined || c.get("session") !== undefined;
     if (isGuarded && !c.get("caller") && c.res.ok) {
       throw new Error(`${c.req.method} ${routePath(c)} answered without a permission line`);
+    }
+    const unknown = c.get("unknownFields");
+    if (unknown && c.res.ok && c.res.body) {
+      const response = await withWarnings(c.res, unknown);
+      // Else Hono copies the headers of the one before.
+      c.res = undefined;
+      c.res = response;
     }
     // `createJsonResponse` sets them when it creates the response, which is cheaper.
     if (!hasAllHeaders(c.res)) {

@@ -4,6 +4,9 @@ import { ApiError, type Fault } from "../model/error.ts";
 import { REQUIRED } from "../model/field.ts";
 import { type Before, before } from "./before.ts";
 import { readBytes } from "./body.ts";
+import { bodyReader, type Found } from "./body-reader.ts";
+import type { WarningVariables } from "./warnings.ts";
+import { numberFaults } from "./written-numbers.ts";
 
 type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Before<
   // biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment
@@ -13,11 +16,13 @@ type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Befor
 
 /**
  * Middleware that reads a route's JSON body, of at most 64 KiB, for `c.req.valid("json")`. The Content-Type doesn't
- * matter. It comes after the guard, so that strangers can't make the service read bodies.
+ * matter. It comes after the guard, so that strangers can't make the service read bodies. A success has warnings about
+ * the fields that `schema` does not have.
  * @throws ApiError `media_type` for a compressed body; `body_too_large`; `missing_field` if the only fault is one missing
  *   field; otherwise `validation_failed`
  */
 export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = false } = {}): Validates<"json", T> {
+  const look = bodyReader(schema);
   return before(async (c) => {
     refuseEncoding(c.req.raw.headers);
     const bytes = await readBytes(c.req.raw, MAX_BODY).catch((error) => {
@@ -25,9 +30,32 @@ export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = fal
       throw error instanceof ApiError ? error : invalid([{ path: "", message: "was interrupted" }], NOT_AN_OBJECT);
     });
     const text = utf8(bytes);
-    c.req.addValidatedData("json", parse(schema, mayBeEmpty && text === "" ? {} : parseObject(text)) as object);
+    const body = mayBeEmpty && text === "" ? {} : parseObject(text);
+    c.req.addValidatedData("json", parse(schema, body) as object);
+    const found: Found = { unknown: [], numbers: [] };
+    look?.(body, [], found);
+    const faults = numberFaults(text, found.numbers);
+    if (faults.length > 0) throw invalid(faults);
+    warnOf(c, found);
     return undefined;
   });
+}
+
+/** Adds warnings about the unknown fields of a part of the body, whose schema depends on another field. */
+export function warnWithin(c: WarningContext, schema: z.ZodMiniType, within: string, part: unknown): void {
+  const found: Found = { unknown: [], numbers: [] };
+  bodyReader(schema)?.(part, [within], found);
+  warnOf(c, found);
+}
+
+/** The part of a request's context that warnings need. */
+interface WarningContext {
+  get(name: "unknownFields"): WarningVariables["unknownFields"] | undefined;
+  set(name: "unknownFields", unknown: WarningVariables["unknownFields"]): void;
+}
+
+function warnOf(c: WarningContext, { unknown }: Found): void {
+  if (unknown.length > 0) c.set("unknownFields", [...(c.get("unknownFields") ?? []), ...unknown]);
 }
 
 /**

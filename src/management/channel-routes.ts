@@ -1,15 +1,18 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
+import type * as z from "zod/mini";
 import { callOrganization } from "../calls/call-organization.ts";
+import { KINDS } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { listOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
 import { publicOrigin } from "../http/hosts.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { noQuery, validQuery } from "../http/validation.ts";
+import { noQuery, validQuery, warnWithin } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { ManagementContext } from "../keys/audited.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
 import type { Actor } from "../model/caller.ts";
+import type { ChannelKind } from "../model/channel-kind.ts";
 import { ApiError } from "../model/error.ts";
 import { neededPermissions } from "../model/permission.ts";
 import { checkChannel } from "./channel-checks.ts";
@@ -47,6 +50,7 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
       checkLimits(actorOf(c), body.limits ?? undefined);
       checkRetention(actorOf(c), isAllowed(c, "chats:erase"), body.retentionDays ?? undefined);
       const { identitySecret, ...created } = await createChannel(c.env, viewOf(c), c.var.act, body);
+      warnOfKind(c, body.kind, body);
       return c.json({ ...created, ...(identitySecret && canKnowSecrets(c) && { identitySecret }) }, 201);
     })
     .get(`${prefix}/channels`, reads, validQuery(pageQuery), async (c) => {
@@ -67,7 +71,9 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
       const patch = c.req.valid("json");
       checkLimits(actorOf(c), patch.limits);
       checkRetention(actorOf(c), isAllowed(c, "chats:erase"), patch.retentionDays);
-      return c.json({ channel: await patchChannel(c.env, viewOf(c), c.req.param("id"), patch) });
+      const channel = await patchChannel(c.env, viewOf(c), c.req.param("id"), patch);
+      warnOfKind(c, channel.kind, patch);
+      return c.json({ channel });
     })
     .delete("/channels/:id", acts("channel.delete"), async (c) => {
       return c.json({ channel: await eraseChannel(c.env, viewOf(c), c.req.param("id")) });
@@ -86,6 +92,14 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
         return c.json(await rotateIdentitySecret(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")), 201);
       },
     ) as Hono<AdminEnv>;
+}
+
+type KindBody = Pick<z.output<typeof newChannelBody>, "credentials" | "settings">;
+
+/** Warns about the fields of a body that its kind of channel does not have. */
+function warnOfKind(c: Context, kind: ChannelKind, { credentials, settings }: KindBody): void {
+  warnWithin(c, KINDS[kind].credentials, "credentials", credentials);
+  warnWithin(c, KINDS[kind].settings, "settings", settings);
 }
 
 /** The limits of a channel are the operator's. Null would remove them. @throws ApiError `permission_denied` */

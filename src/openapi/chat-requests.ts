@@ -96,7 +96,7 @@ export const newMessage: RequestBodySpec = {
     senderId: "The member who sends the message. Default: the organization's first member.",
     templateId: "The template to deliver. The service fills it with `variables`.",
     variables:
-      "The values for the template's placeholders. A missing one is a 400. The service ignores variables that the template does not use.",
+      "The values for the template's placeholders. Send what people read as text: the number 19.90 is 19.9, and a number with more digits than JSON's 64 bits hold is a 400. A missing one is a 400 too. The service ignores variables that the template does not use.",
     mediaUrl:
       "The https URL of an IMAGE, DOCUMENT, AUDIO or VIDEO. Default: `content`, if it is an https URL. The service passes the URL to the network and never fetches it.",
     mediaId:

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
 import { MAX_BODY } from "../http/validation.ts";
+import { MAX_WARNINGS } from "../http/warnings.ts";
 import { ACTIONS } from "../model/audit-action.ts";
 import { ERRORS, type ErrorCode } from "../model/error.ts";
 import { type Need, neededPermissions, needsOnlyOne } from "../model/permission.ts";
@@ -135,7 +136,12 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
     ...(body && { requestBody: requestBody(body, schemas) }),
     ...(file !== undefined && { requestBody: fileBody(file) }),
     responses: {
-      ...Object.fromEntries(responses.map((response) => [response.status, writeResponse(response, defaults, schemas)])),
+      ...Object.fromEntries(
+        responses.map((response) => [
+          response.status,
+          writeResponse(body ? withWarnings(response) : response, defaults, schemas),
+        ]),
+      ),
       ...errorResponses(errorsOf(operation, permission, defaults), defaults, components),
     },
   };
@@ -240,6 +246,22 @@ function examplesOf({ example, more }: RequestBodySpec) {
   if (!more) return { example };
   const others = Object.entries(more).map(([summary, value]) => [summary.replaceAll(" ", "-"), { summary, value }]);
   return { examples: { Plain: { summary: "Plain", value: example }, ...Object.fromEntries(others) } };
+}
+
+const warnings = z
+  .array(z.string())
+  .max(MAX_WARNINGS)
+  .meta({
+    id: "Warnings",
+    description: "Says which fields of the body the route does not have, and has ignored. Absent if there are none",
+  })
+  .exactOptional();
+
+/** The response to a request with a body: an object with one more field. */
+function withWarnings(response: ResponseSpec): ResponseSpec {
+  if (!("schema" in response)) return response;
+  if (!(response.schema instanceof z.ZodObject)) throw new Error("a response with warnings is an object");
+  return { ...response, schema: response.schema.extend({ warnings }) };
 }
 
 function writeResponse(response: ResponseSpec, defaults: GroupDefaults, definitions: Definitions) {

@@ -48,3 +48,31 @@ test.each([
   const { stderr } = await run(["chats", "list", ...filters], env);
   expect(stderr.match(/--(before|after) .*/g)).toEqual([`${option} WyJv`]);
 });
+
+test.each([[], ["--json"]])(
+  "a warning of the service goes to stderr, safe to print, and the command is done %j",
+  async (...options) => {
+    const message = { id: "msg_g1", status: "QUEUED" };
+    const { url } = await fakeService(
+      { message, warnings: ["sheduledAt is not a field", "a\u001b[2Jb is not a field"] },
+      201,
+    );
+    const env = { PARLEY_URL: url, XDG_CONFIG_HOME: await newHome() };
+    const { code, stdout, stderr } = await run(["send", "cht_g1", "Hello", ...options], env);
+    expect(code).toBe(0);
+    expect(stderr.split("\n")).toEqual([
+      "Warning: sheduledAt is not a field",
+      "Warning: a\u00b7[2Jb is not a field",
+      "",
+    ]);
+    expect(stdout.includes("sheduledAt")).toBe(options.length > 0);
+  },
+);
+
+test("a warning is no part of a record that is created", async () => {
+  const { url } = await fakeService({ channel: { id: "chn_g1" }, warnings: ["color is not a field"] }, 201);
+  const env = { PARLEY_URL: url, PARLEY_ADMIN_TOKEN: ADMIN_TOKEN, XDG_CONFIG_HOME: await newHome() };
+  const argv = ["channels", "create", "--kind", "web", "--name", "Site", "--organization", "org_g1"];
+  const { stdout, stderr } = await run(argv, env);
+  expect([stdout, stderr]).toEqual(["id  chn_g1\n", expect.stringMatching(/^Warning: color is not a field$/m)]);
+});

@@ -82,7 +82,8 @@ export function operationsOf(document: OpenApi): KnownOperation[] {
 
 /**
  * Throws if the OpenAPI documents don't describe a response: its status, required headers, content type and body. Also
- * throws if a request was accepted that the documents don't allow.
+ * throws if a request was accepted that the documents don't allow, and if its response warns of a field that the
+ * documents have, or does not warn of another one.
  */
 export function compareToDocuments(exchange: Exchange): void {
   const { method, path, response } = exchange;
@@ -118,7 +119,7 @@ function faultsOf(known: KnownOperation, exchange: Exchange): string[] {
   return [
     ...headerFaults(described, headers, document),
     ...bodyFaults(`${known.name} ${status}`, described, exchange, document),
-    ...(ok ? requestFaults(known, exchange) : []),
+    ...(ok ? [...requestFaults(known, exchange), ...warningFaults(known, exchange)] : []),
   ];
 }
 
@@ -173,10 +174,24 @@ function requestFaults(
   const ofJson = requestBody?.content["application/json"];
   if (!requestBody || !ofJson || sent instanceof ReadableStream) return faults;
   if (sent === undefined || sent === "") return requestBody.required ? [...faults, "The body is missing"] : faults;
-  const body = JSON.parse(typeof sent === "string" ? sent.replace(/^\uFEFF/, "") : JSON.stringify(sent));
-  const { schema } = ofJson;
-  const ofBody = faultsIn(`${name} body`, () => withDefinitions(schema, document), body);
+  const ofBody = faultsIn(`${name} body`, () => withDefinitions(ofJson.schema, document), parsedBody(sent));
   return [...faults, ...ofBody.map((fault) => `sent ${fault}`)];
+}
+
+function warningFaults({ name, operation, document }: KnownOperation, { sent, received }: Exchange): string[] {
+  const ofJson = operation.requestBody?.content["application/json"];
+  if (!ofJson || sent === undefined || sent === "" || sent instanceof ReadableStream) return [];
+  const { warnings = [] } = received as { warnings?: string[] };
+  const schema = () => closed(withDefinitions(ofJson.schema, document));
+  const unknown = faultsIn(`${name} body without others`, schema, parsedBody(sent));
+  // The documents have the fields of all kinds of channels together.
+  const ofAll = warnings.filter((text) => !/^(credentials|settings)\./.test(text));
+  if (unknown.length > 0 && warnings.length === 0) return [`It does not warn: ${unknown.join(", ")}`];
+  return unknown.length === 0 && ofAll.length > 0 ? [`It warns of what is known: ${ofAll.join(", ")}`] : [];
+}
+
+function parsedBody(sent: unknown): unknown {
+  return JSON.parse(typeof sent === "string" ? sent.replace(/^\uFEFF/, "") : JSON.stringify(sent));
 }
 
 /** The text of a header or a query parameter as the type in its schema. */

@@ -38,7 +38,8 @@ async function main(argv: string[]): Promise<number> {
   // The rest is the command's own, which may send all of it as a query.
   const { json: _json, profile: _profile, help: _help, ...options } = given.options;
   // `parseArguments` checked them against the command.
-  const call = { operands, options, service: new Service(connection), out } as Parameters<Command["run"]>[0];
+  const service = new Service(connection, (text) => out.warning(text));
+  const call = { operands, options, service, out } as Parameters<Command["run"]>[0];
   return (await found.command.run(call)) ?? 0;
 }
 

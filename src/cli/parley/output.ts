@@ -54,6 +54,11 @@ export class Output {
     this.note(`${this.paint("red", "✗", this.#stderr)} ${text}`);
   }
 
+  /** A warning: what was asked for is done. */
+  warning(text: string): void {
+    this.note(`${this.paint("yellow", "Warning:", this.#stderr)} ${text}`);
+  }
+
   /** The service's list under `name` as a table, and a note if there are more pages. */
   list(answer: Rows, name: string, columns: Columns, now = Date.now()): void {
     if (this.json) {

@@ -91,7 +91,10 @@ export function commandsOf(resource: Resource): Command[] {
   const listOptions: Record<string, Option> = { ...filters, ...(resource.hasPages !== false && PAGE_OPTIONS) };
   const callRecord = (service: Service, method: string, path: string, request?: ServiceRequest) =>
     scope === "service" ? service.asOperator(method, path, request) : service.asOperatorOrClient(method, path, request);
-  const recordOf = ({ [one]: record, ...more }: JsonObject) => ({ ...(record as JsonObject | undefined), ...more });
+  const recordOf = ({ [one]: record, warnings: _printed, ...more }: JsonObject) => ({
+    ...(record as JsonObject | undefined),
+    ...more,
+  });
   const tellAbout = (body: JsonObject, service: Service, out: Output) => {
     const text = resource.about?.(recordOf(body), service);
     if (text && !out.json) out.note(text);

@@ -58,9 +58,12 @@ export class Unreachable extends CommandError {
 /** The service, called as its operator or as a client of an organization. */
 export class Service {
   readonly connection: ServiceConnection;
+  readonly #onWarning: (text: string) => void;
 
-  constructor(connection: ServiceConnection) {
+  /** @param onWarning gets each of the service's warnings about a request, safe to print */
+  constructor(connection: ServiceConnection, onWarning: (text: string) => void = () => {}) {
     this.connection = connection;
+    this.#onWarning = onWarning;
   }
 
   /** A call under `/admin/v1`. @throws ServiceFault, Unreachable; CommandError if no token is known */
@@ -158,7 +161,11 @@ export class Service {
       throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
     });
     const answer = { status: response.status, body: parsed(text), headers: response.headers };
-    if (response.ok || response.status === 304) return answer;
+    if (response.ok || response.status === 304) {
+      const { warnings } = answer.body;
+      if (Array.isArray(warnings)) for (const warning of warnings) this.#onWarning(printable(String(warning)));
+      return answer;
+    }
     throw faultOf(answer, secret, request.optionOf ?? {});
   }
 

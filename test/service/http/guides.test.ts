@@ -29,6 +29,7 @@ import { MAX_WAIT } from "../../../src/events/query.ts";
 import { MAX_STREAM_CALLS, MAX_STREAM_EVENTS } from "../../../src/events/stream.ts";
 import { MAX_IN_A_MINUTE } from "../../../src/http/abuse-limit.ts";
 import { MAX_BODY } from "../../../src/http/validation.ts";
+import { MAX_WARNING, MAX_WARNINGS } from "../../../src/http/warnings.ts";
 import { MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
 import { MAX_WAITING_ACTS } from "../../../src/keys/waiting-acts.ts";
 import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/management/key-ceilings.ts";
@@ -236,6 +237,8 @@ const CEILINGS: Record<string, number> = {
   "Bytes of an entry in the audit log": MAX_ROW_BYTES,
   "Entries that wait for an audit log that fails": MAX_WAITING_ACTS,
   "Problems that a 400 lists": MAX_FAULTS,
+  "Warnings in a response": MAX_WARNINGS,
+  "Characters of a warning": MAX_WARNING,
   "Bytes of a body": MAX_BODY,
   "Bytes of a file": MAX_FILE_BYTES,
   "Files of a chat that no message names": MAX_UNUSED_FILES,

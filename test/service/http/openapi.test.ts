@@ -221,7 +221,12 @@ test("an accepted request that the documents don't describe fails", async () => 
   const { headers, body, text } = await api("POST", path.slice("/api/v1".length), { content: "Hello" });
   const response = new Response(text, { status: 201, headers });
   const taken = { method: "POST", path, requestHeaders: {}, sent: {}, response, text, received: body };
-  compareToDocuments({ ...taken, sent: { content: "Hello", unknown: 1, type: null } });
+  compareToDocuments({ ...taken, sent: { content: "Hello", type: null } });
+  const unknown = { content: "Hello", unknown: 1 };
+  const warned = { ...body, warnings: ["unknown is not a field"] };
+  compareToDocuments({ ...taken, sent: unknown, received: warned });
+  expect(() => compareToDocuments({ ...taken, sent: unknown })).toThrow("does not warn");
+  expect(() => compareToDocuments({ ...taken, sent: { content: "Hello" }, received: warned })).toThrow("It warns of");
   for (const sent of [undefined, {}, { content: "" }, { content: "Hello", type: "CAROUSEL" }]) {
     expect(() => compareToDocuments({ ...taken, sent }), JSON.stringify(sent)).toThrow("not as the OpenAPI document");
   }

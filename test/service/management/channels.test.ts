@@ -196,7 +196,8 @@ test("a PATCH can't change the kind, and ignores unknown fields", async () => {
     organizationId: "org_x",
     health: {},
   });
-  expect([answer.status, answer.body]).toEqual([200, before]);
+  const warnings = ["kind", "id", "organizationId", "health"].map((name) => `${name} is not a field`);
+  expect([answer.status, answer.body]).toEqual([200, { ...before, warnings }]);
 });
 
 const UNFIT = [

@@ -249,3 +249,63 @@ test("no error has both text fields", async () => {
   for (const { json } of answers)
     expect(["message", "error"].filter((field) => Object.hasOwn(json as object, field))).toHaveLength(1);
 });
+
+const numbers = (text: string) => `{"content":"x","templateId":"tpl_1","variables":{"n":${text}}}`;
+
+test.each([
+  ["12345678901234567890", "12345678901234567000"],
+  ["-9007199254740993", "-9007199254740992"],
+  ["0.1234567890123456789", "0.12345678901234568"],
+  ["19.900000000000000000001", "19.9"],
+  ["1e21", "1e+21"],
+  ["1000000000000000000000", "1e+21"],
+  ["0.0000001", "1e-7"],
+  [`1.${"0".repeat(30_000)}`, "1"],
+  [`0.${"0".repeat(30_000)}1`, "0"],
+])("a variable that is the number %s would be %s: a 400 that says so", async (written, sent) => {
+  const message = `would be sent as ${sent}. Send it as text, in quotes`;
+  for (const body of [numbers(written), `{"variables":{"n":1},${numbers(` ${written}\n`).slice(1)}`]) {
+    const { status, json } = await post(sendBody, body);
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: "variables.n", message }] });
+  }
+});
+
+test.each([
+  ["19.90", 19.9],
+  ["2.0", 2],
+  ["-0", -0],
+  ["0.000", 0],
+  ["1E2", 100],
+  ["12.5e-1", 1.25],
+  ["0.30000000000000004", 0.30000000000000004],
+  ["9007199254740992", 9007199254740992],
+  ["123456789012345680000", 123456789012345680000],
+])("a variable that is the number %s stays the same", async (written, value) => {
+  const { status, json } = await post(sendBody, numbers(written));
+  expect(status).toBe(200);
+  expect((json as { variables: object }).variables).toEqual({ n: JSON.parse(JSON.stringify(value)) });
+});
+
+test("each number that would change is named, in the header of a template too, and others don't matter", async () => {
+  const wrong = "12345678901234567890";
+  const template = `"template":{"header":{"variables":{"a":1,"b":${wrong}}}}`;
+  const { json } = await post(
+    sendBody,
+    `{"content":"${wrong}","templateId":"t","variables":{"c":${wrong},"d":"${wrong}"},${template},"other":${wrong}}`,
+  );
+  expect((json as { errors: { path: string }[] }).errors.map(({ path }) => path)).toEqual([
+    "variables.c",
+    "template.header.variables.b",
+  ]);
+});
+
+test("numbers in a body that is nested too deeply to be read again are refused", async () => {
+  const deep = `"other":${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+  const { status, json } = await post(sendBody, `{"content":"x","variables":{"n":1},${deep}}`);
+  expect([status, (json as { errors: object[] }).errors]).toEqual([
+    400,
+    [{ path: "variables.n", message: "can't be read exactly in a body that is nested this deeply" }],
+  ]);
+  expect((await post(sendBody, `{"content":"x","variables":{"n":"1"},${deep}}`)).status).toBe(200);
+});
