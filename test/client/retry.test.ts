@@ -149,7 +149,7 @@ test("those that were limited together return at different times, none of them e
   const { parley } = await clientOf([limitedFor(1), limitedFor(1), limitedFor(1), json(200, { key: {}, usage: {} })]);
   await Promise.all(Array.from({ length: 3 }, () => parley.api.GET("/key").then(dataOf)));
   for (const [, ms] of waited.mock.calls) if (ms && ms >= 1_000 && ms < 2_000) wakes.push(ms);
-  expect(wakes.sort()).toEqual([1_000, 1_005, 1_009.99]);
+  expect(wakes.sort((a, b) => a - b)).toEqual([1_000, 1_005, 1_009.99]);
 });
 
 test("a request that is limited again and again ends at its deadline, with the service's error", async () => {

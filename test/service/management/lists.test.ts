@@ -43,19 +43,20 @@ test.each(LISTS)("%s are listed page by page, each once", async (plural, before,
   ] as const) {
     const { body } = await page(`page=${number}&limit=2`);
     expect(Object.keys(body).sort()).toEqual([plural, "pagination"].sort());
-    expect(body.pagination).toEqual({ page: number, limit: 2, total: 5, totalPages: 3, hasMore });
+    // The list of chats also says where its walk stands.
+    expect(body.pagination).toMatchObject({ page: number, limit: 2, total: 5, totalPages: 3, hasMore });
     seen.push(...body[plural].map((row: { id: string }) => row.id));
   }
   expect(new Set(seen).size).toBe(5);
   expect(added.isSubsetOf(new Set(seen))).toBe(true);
   const past = await page("page=4&limit=2");
-  expect([past.status, past.body[plural], past.body.pagination]).toEqual([
+  expect([past.status, past.body[plural], past.body.pagination]).toMatchObject([
     200,
     [],
     { page: 4, limit: 2, total: 5, totalPages: 3, hasMore: false },
   ]);
   const whole = (await page("")).body;
-  expect(whole.pagination).toEqual({ page: 1, limit: 20, total: 5, totalPages: 1, hasMore: false });
+  expect(whole.pagination).toMatchObject({ page: 1, limit: 20, total: 5, totalPages: 1, hasMore: false });
   expect(whole[plural].map((row: { id: string }) => row.id)).toEqual(seen);
 });
 

@@ -25,6 +25,7 @@ const NAMING = {
   "src/openapi/message-operations.ts": "the examples are about one network",
   "src/openapi/operator/channels.ts": "the examples are about one network",
   "src/openapi/operator/resources.ts": "it says which channels have the setting wabaId",
+  "src/web/docs/client/find.ts": "it ranks the guide of a network behind the general guides",
   "src/cli/parley/resources.ts": "it says which channels have the setting wabaId",
 };
 
