@@ -15,7 +15,7 @@ import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { ContactPages } from "./contact-pages.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";
-import { WaitingList } from "./waiting-list.ts";
+import { MAX_EXAMINED, WaitingList } from "./waiting-list.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
@@ -175,17 +175,24 @@ export class ChatList {
   }
 
   /**
-   * Whether a list in the order of activity has chats that were active since a walk began.
+   * Whether a list in the order of activity has chats that were active since a walk began. Nobody's chats have no index:
+   * of those that were active since, it examines as many as a page does, and says yes if there are more.
    * @param channels null for all
    */
   #hasNewer(walk: Walk | null, channels: KnownChannel[] | null, assignee: string | null | undefined): boolean {
     if (!walk || walk.hasNewer) return walk !== null;
-    const ofChannels = channels && JSON.stringify(channels.map(({ id }) => id));
-    const query = `select 1 from chats where active_at > ?
-      ${ofChannels === null ? "" : "and channel_id in (select value from json_each(?))"}
-      ${assignee === undefined ? "" : "and assignee is ?"} limit 1`;
-    const values = [...(ofChannels === null ? [] : [ofChannels]), ...(assignee === undefined ? [] : [assignee])];
-    return this.#sql.exec(query, walk.start, ...values).toArray().length > 0;
+    const ofChannels = channels === null ? "" : "and channel_id in (select value from json_each(?))";
+    const ids = channels === null ? [] : [JSON.stringify(channels.map(({ id }) => id))];
+    const exists = (query: string, ...values: unknown[]) => this.#sql.exec(query, ...values).toArray().length > 0;
+    if (assignee !== null) {
+      const whose = assignee === undefined ? "" : "and assignee = ?";
+      const query = `select 1 from chats where active_at > ? ${ofChannels} ${whose} limit 1`;
+      return exists(query, walk.start, ...ids, ...(assignee === undefined ? [] : [assignee]));
+    }
+    const newer = "from chats where active_at > ? order by active_at limit ?";
+    const found = `select 1 from (select assignee, channel_id ${newer}) where assignee is null ${ofChannels} limit 1`;
+    if (exists(found, walk.start, MAX_EXAMINED, ...ids)) return true;
+    return exists(`select 1 ${newer} offset ?`, walk.start, 1, MAX_EXAMINED);
   }
 
   /** When a chat was last active. */

@@ -3,7 +3,7 @@ import type { Place, Walk, WalkedPage } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 
 /** The most rows of an index that one page reads. */
-const MAX_EXAMINED = 10_000;
+export const MAX_EXAMINED = 10_000;
 const READ_AT_ONCE = 1_000;
 
 /** Which list it is. */
