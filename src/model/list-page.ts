@@ -30,7 +30,7 @@ export interface CursorPagination {
 
 /**
  * The metadata of a list that is walked with a cursor. `cursor` continues it; null if nothing follows. Only some of these
- * lists know their `total`. `hasNewer`: rows were left out because they came or moved since the walk began.
+ * lists know their `total`. `hasNewer`: rows are known to be left out because they came or moved since the walk began.
  */
 export interface WalkPagination {
   limit: number;

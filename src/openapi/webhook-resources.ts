@@ -124,7 +124,7 @@ export const walkPaginationSchema = resource<pages.WalkPagination>()(
       .boolean()
       .optional()
       .describe(
-        "True if the walk leaves out rows because they came or moved since it began. A new walk has them. Absent otherwise, and in lists whose rows don't move",
+        "True if the walk is known to leave out rows because they came or moved since it began. A new walk has them. Absent otherwise, and in lists whose rows don't move",
       ),
   }),
 );

@@ -15,7 +15,7 @@ import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { ContactPages } from "./contact-pages.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";
-import { MAX_EXAMINED, WaitingList } from "./waiting-list.ts";
+import { MAX_EXAMINED_CHATS, WaitingList } from "./waiting-list.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
@@ -191,8 +191,8 @@ export class ChatList {
     }
     const newer = "from chats where active_at > ? order by active_at limit ?";
     const found = `select 1 from (select assignee, channel_id ${newer}) where assignee is null ${ofChannels} limit 1`;
-    if (exists(found, walk.start, MAX_EXAMINED, ...ids)) return true;
-    return exists(`select 1 ${newer} offset ?`, walk.start, 1, MAX_EXAMINED);
+    if (exists(found, walk.start, MAX_EXAMINED_CHATS, ...ids)) return true;
+    return exists(`select 1 ${newer} offset ?`, walk.start, 1, MAX_EXAMINED_CHATS);
   }
 
   /** When a chat was last active. */

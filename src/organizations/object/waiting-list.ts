@@ -3,7 +3,7 @@ import type { Place, Walk, WalkedPage } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 
 /** The most rows of an index that one page reads. */
-export const MAX_EXAMINED = 10_000;
+export const MAX_EXAMINED_CHATS = 10_000;
 const READ_AT_ONCE = 1_000;
 
 /** Which list it is. */
@@ -47,8 +47,8 @@ export class WaitingList {
     let last = walk?.place ?? null;
     let isEnd = false;
     // Most pages need one read: no channel is filtered, and none is being deleted.
-    for (let [count, examined] = [limit + 1, 0]; found.length <= limit && examined < MAX_EXAMINED && !isEnd; ) {
-      const read = Math.min(count, MAX_EXAMINED - examined);
+    for (let [count, examined] = [limit + 1, 0]; found.length <= limit && examined < MAX_EXAMINED_CHATS && !isEnd; ) {
+      const read = Math.min(count, MAX_EXAMINED_CHATS - examined);
       const rows = this.#index(list, last, read);
       const listed = rows.filter((row) => channels.has(row.channel_id) && isOf(row, list));
       const stayed = listed.filter(({ move }) => walk === null || (move ?? 0) <= walk.start);
