@@ -324,7 +324,7 @@ test("a visitor chooses, drops and pastes files, takes one back, and sends the r
   }
   await eventually(
     () => files.allTextContents(),
-    ["one.png78 byte", "two.png78 byte", "drop.txt5 byte", "paste.txt5 byte"],
+    ["one.png78 bytes", "two.png78 bytes", "drop.txt5 bytes", "paste.txt5 bytes"],
   );
   expect(await violations(page)).toEqual([]);
   await page.getByRole("button", { name: "Remove two.png" }).click();

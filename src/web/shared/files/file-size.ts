@@ -6,7 +6,8 @@ export function sizeIn(locale: string | undefined, bytes: number): string {
   const options = {
     style: "unit",
     unit: UNITS[step],
-    unitDisplay: "short",
+    // Short, English says "2 byte".
+    unitDisplay: step ? "short" : "long",
     maximumFractionDigits: step === 2 ? 1 : 0,
   } as const;
   return new Intl.NumberFormat(locale, options).format(bytes / 1_000 ** step);
