@@ -20,7 +20,7 @@ export function App() {
   if (now.state === "unknown") {
     return <main class="lone">{now.error && <Failure error={now.error} onRetry={() => void beginSession()} />}</main>;
   }
-  if (now.state === "out") return <SignIn code={now.code} />;
+  if (now.state === "out") return <SignIn key={now.code} code={now.code} />;
   return (
     <>
       <Screens />

@@ -12,61 +12,69 @@ export function SignIn({ code }: { code: string | null }) {
   useEffect(() => {
     document.title = "Sign in · Parley";
   }, []);
-  const form = <SignInForm code={code} isFolded />;
+  const dead = useSignal<ParleyError | null>(null);
+  const isLink = code !== null && !dead.value;
   return (
     <main class="lone">
       <div class="box sign-in">
         <h1>Parley</h1>
-        {code === null && <p>Sign in with a passkey, or with a one-time link from a colleague or the operator.</p>}
-        {code !== null && form}
+        {dead.value && <Refusal error={dead.value} />}
+        {isLink ? (
+          <SignInForm code={code} onDead={(error) => (dead.value = error)} />
+        ) : (
+          <p>Sign in with a passkey, or with a one-time link from a colleague or the operator.</p>
+        )}
         <PasskeySignIn />
         <AccessSignIn />
-        {code === null && form}
+        {!isLink && (
+          <details>
+            <summary>Sign in as the operator</summary>
+            <SignInForm code={null} />
+          </details>
+        )}
       </div>
     </main>
   );
 }
 
-/** Signs in with the link that was opened, or with the operator's token. @param isFolded hides the token's field first */
-export function SignInForm({ code, isFolded = false }: { code: string | null; isFolded?: boolean }) {
+interface SignInFormProps {
+  /** That of the link that was opened; null for the operator's token. */
+  code: string | null;
+  /** The link never works again. */
+  onDead?: (error: ParleyError) => void;
+}
+
+/** Signs in with the link that was opened, or with the operator's token. */
+export function SignInForm({ code, onDead }: SignInFormProps) {
   const refusal = useSignal<ParleyError | null>(null);
-  const refuse = (error: ParleyError) => void (refusal.value = error);
-  // Such a link never works again.
-  const isLink = code !== null && refusal.value?.code !== "link_invalid";
-  const form = (
-    <Form
-      submit="Sign in"
-      onSubmit={async ({ text }) => {
-        refusal.value = null;
-        await signIn(isLink ? { code } : { token: text("token") }).catch(refuse);
-      }}
-    >
-      {isLink ? (
-        <Offer code={code} onRefusal={refuse} />
-      ) : (
-        <Input
-          label="Operator’s token"
-          hint="The service’s ADMIN_TOKEN."
-          name="token"
-          type="password"
-          autocomplete="current-password"
-          required
-          aria-invalid={refusal.value?.code === "wrong_token"}
-        />
-      )}
-    </Form>
-  );
+  const refuse = (error: ParleyError) => {
+    if (error.code === "link_invalid") onDead?.(error);
+    refusal.value = error;
+  };
   return (
     <>
       {refusal.value && <Refusal error={refusal.value} />}
-      {isLink || !isFolded ? (
-        form
-      ) : (
-        <details>
-          <summary>Sign in as the operator</summary>
-          {form}
-        </details>
-      )}
+      <Form
+        submit="Sign in"
+        onSubmit={async ({ text }) => {
+          refusal.value = null;
+          await signIn(code !== null ? { code } : { token: text("token") }).catch(refuse);
+        }}
+      >
+        {code !== null ? (
+          <Offer code={code} onRefusal={refuse} />
+        ) : (
+          <Input
+            label="Operator’s token"
+            hint="The service’s ADMIN_TOKEN."
+            name="token"
+            type="password"
+            autocomplete="current-password"
+            required
+            aria-invalid={refusal.value?.code === "wrong_token"}
+          />
+        )}
+      </Form>
     </>
   );
 }
