@@ -159,6 +159,7 @@ test("Escape undoes a send also after another chat was opened, and the text is b
   await comes(page.getByText("Undo (Esc)"));
   await page.getByRole("link", { name: /Otto Other/ }).click();
   await page.getByRole("heading", { level: 1, name: "Otto Other" }).waitFor();
+  await page.getByText("Sending to Una Undone").waitFor();
   await page.keyboard.press("Escape");
   await page.getByText("Undo (Esc)").waitFor({ state: "detached" });
   expect(page.url()).toContain(other.id);

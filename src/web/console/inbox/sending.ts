@@ -2,6 +2,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { UploadFile } from "../../shared/files/repeat-upload.ts";
 import type { FileStage } from "../../shared/files/stage.ts";
 import { type Chat, type Message, ParleyError } from "../api.ts";
+import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
 import { say, sayError } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
@@ -60,7 +61,7 @@ export class Sending {
     this.text = textIn(chat.id);
     this.stage = stageOf(chat.id);
     this.upload = uploadTo(place.organization.id, chat.id);
-    this.#undos = undosOf(store, (parts) => this.#putBack(parts));
+    this.#undos = undosOf(store, contactName(chat), (parts) => this.#putBack(parts));
     const { member } = currentSession();
     if (member) this.sendsAs(member.id);
   }

@@ -19,8 +19,8 @@ interface Undoable {
   removeToast: () => void;
 }
 
-/** Takes back what one composer sent. */
-export function undosOf(store: ConversationStore, onUndone: (parts: readonly UndoPart[]) => void) {
+/** Takes back what one composer sent. @param to whom it writes to */
+export function undosOf(store: ConversationStore, to: string, onUndone: (parts: readonly UndoPart[]) => void) {
   /** The last send, while it can be taken back. */
   let last: Undoable | null = null;
   let begun = 0;
@@ -63,7 +63,7 @@ export function undosOf(store: ConversationStore, onUndone: (parts: readonly Und
       const before = isSameSend ? last : null;
       before?.removeToast();
       const sent: Undoable = { parts: [...(before?.parts ?? []), part], removeToast: () => {} };
-      const action = { label: "Undo (Esc)", run: () => void undo(sent), isByEscape: true };
+      const action = { label: "Undo (Esc)", run: () => void undo(sent), isByEscape: true, to };
       sent.removeToast = say("Sending", action, forMs);
       last = sent;
       setTimeout(() => forget(sent), forMs);

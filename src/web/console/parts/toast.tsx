@@ -12,8 +12,11 @@ interface Toast {
   isError: boolean;
   /** The screen on which it was said. Elsewhere it would be about something else. */
   path: string;
-  /** `isByEscape`: Escape does it too, wherever the focus is. `isByKey`: the key `z` does it. */
-  action: { label: string; run: () => void; isByEscape?: boolean; isByKey?: boolean } | null;
+  /**
+   * `isByEscape`: Escape does it too, wherever the focus is. `isByKey`: the key `z` does it. `to`: whom it concerns, said
+   * on another screen.
+   */
+  action: { label: string; run: () => void; isByEscape?: boolean; isByKey?: boolean; to?: string } | null;
 }
 
 const SHOWN_MS = 5_000;
@@ -28,13 +31,14 @@ export function say(text: string, action: Toast["action"] = null, shownMs = SHOW
   return show({ text, action, isError: false }, shownMs);
 }
 
-/** Says briefly what an act did, and offers to take it back. */
-export function sayUndoable(text: string, undo: () => Promise<unknown>): void {
+/** Says briefly what an act did, and offers to take it back. @returns a function that removes it */
+export function sayUndoable(text: string, undo: () => Promise<unknown>): () => void {
   const run = () => {
     remove();
     undo().catch(sayError);
   };
   const remove = say(text, { label: "Undo (z)", run, isByKey: true }, UNDO_SHOWN_MS);
+  return remove;
 }
 
 /** Says briefly that something failed. */
@@ -90,10 +94,18 @@ export function ToastKeys() {
 export function Toasts() {
   return (
     <div class="toasts" role="status">
-      {shownToasts().map(({ id, text, isError, action }) => (
+      {shownToasts().map(({ id, text, path, isError, action }) => (
         <div key={id} class={`toast${isError ? " toast-error" : ""}`}>
           <Icon name={isError ? "warning" : "check"} />
-          <span>{text}</span>
+          <span>
+            {text}
+            {action?.to && path !== currentPath.value && (
+              <>
+                {" "}
+                to <bdi>{action.to}</bdi>
+              </>
+            )}
+          </span>
           {action && (
             <Button class="link" onClick={action.run}>
               {action.label}
