@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Chat, Member } from "../api.ts";
 import { holdKeys, takeKeys } from "../held-keys.ts";
 import { Lazy } from "../lazy.tsx";
@@ -47,10 +47,12 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const { assign, takeOrFree } = assigning(store, everybody);
   const chat = store.chat.value;
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
+  const withdraw = useRef(() => {});
   const unanswered = () => {
     store
       .once("unanswered", async () => {
         await store.markUnanswered();
+        withdraw.current();
         say("Marked as unanswered");
       })
       .catch(sayError);
@@ -60,7 +62,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
     store
       .once("answered", async () => {
         await store.markAnswered();
-        sayUndoable("Marked as answered", () => store.markUnanswered());
+        withdraw.current = sayUndoable("Marked as answered", () => store.markUnanswered());
       })
       .catch(sayError);
   };
