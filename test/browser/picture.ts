@@ -24,7 +24,7 @@ try {
   if (!link) throw new Error("npm start printed no link to the console");
   const browser = await launchBrowser();
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 600 }, deviceScaleFactor: 2 });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 830 }, deviceScaleFactor: 2 });
     await page.goto(link);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("button", { name: "Not now" }).click();
