@@ -23,6 +23,27 @@ async function open(path: string): Promise<Page> {
   return page;
 }
 
+test("a send that fails twice says so once", async () => {
+  const chat = await desk.chat("Olu Once");
+  const page = await openChat(desk, chat.id);
+  onTestFinished(() => page.context().close());
+  let refused = 0;
+  await page.route(/\/messages$/, async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    await route.abort();
+    refused++;
+  });
+  const failures = page.locator(".toast-error");
+  await page.getByLabel("Message", { exact: true }).fill("Hello");
+  await page.keyboard.press("Control+Enter");
+  await failures.waitFor();
+  const before = refused;
+  await page.keyboard.press("Control+Enter");
+  await expect.poll(() => refused).toBeGreaterThan(before);
+  await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
+  await expect.poll(() => failures.count()).toBe(1);
+});
+
 test("a chat that was opened offline", async () => {
   const chat = await desk.chat("Cleo Cut");
   await desk.writes(chat.address, "Can you hear me?");

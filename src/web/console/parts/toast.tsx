@@ -55,7 +55,9 @@ function show(said: Omit<Toast, "id" | "path">, shownMs: number): () => void {
   const id = ++count;
   const toast = { ...said, path: currentPath.value };
   const before = toasts.value.filter(({ action }) => !action?.isByEscape).slice(0, -2);
-  toasts.value = [...toasts.value.filter((one) => !before.includes(one)), { id, ...toast }];
+  // A failure that is repeated is said once.
+  const isRepeated = (one: Toast) => one.isError && one.text === said.text;
+  toasts.value = [...toasts.value.filter((one) => !before.includes(one) && !isRepeated(one)), { id, ...toast }];
   const remove = () => (toasts.value = toasts.value.filter((one) => one.id !== id));
   setTimeout(remove, shownMs);
   return remove;
