@@ -179,8 +179,8 @@ export class ScheduledMessages implements DuePart {
   }
 
   /**
-   * The response body of the list: the scheduled messages after a position, soonest first, as JSON. A walk leaves out the
-   * messages that came or got another time since it began: they may have been shown, and it must have an end.
+   * The response body of the list: the scheduled messages after a position, soonest first, as JSON. A walk leaves out a
+   * message that got another time since it began, because it may have been shown.
    */
   list(limit: number, after: (Due & Partial<WalkedDue>) | null): string {
     const entries = this.#rows.entries();

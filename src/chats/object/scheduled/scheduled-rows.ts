@@ -16,7 +16,7 @@ export interface UnplacedRow {
 export interface ScheduledEntry extends Due {
   id: string;
   dedupe: string | null;
-  /** The number of the event with which it got its time. */
+  /** The number of the event with which it last got another time; 0 if it has its first one. */
   timedBy: number;
 }
 
@@ -78,7 +78,7 @@ export class ScheduledRows {
       media && JSON.stringify(media),
       isNamed ? 1 : null,
     );
-    this.#entries().set(id, { id, dueAt, turn, dedupe, timedBy: turn });
+    this.#entries().set(id, { id, dueAt, turn, dedupe, timedBy: 0 });
   }
 
   /** Writes a message's new times. Its turn stays. @param timedBy the number of the event, if it is due at another time */
@@ -106,7 +106,7 @@ export class ScheduledRows {
     if (!this.#copy) {
       const rows = this.#sql
         .exec<{ id: string; dueAt: number; turn: number; dedupe: string | null; timedBy: number }>(
-          "select id, due_at as dueAt, turn, dedupe, coalesce(moved, turn) as timedBy from scheduled",
+          "select id, due_at as dueAt, turn, dedupe, coalesce(moved, 0) as timedBy from scheduled",
         )
         .toArray();
       this.#copy = new Map(rows.map((entry) => [entry.id, entry]));

@@ -29,7 +29,7 @@ test("a message can be moved to an earlier and to a later time", async () => {
   expect(await messages()).toHaveLength(1);
 });
 
-test("a walk of the scheduled messages has each once, leaves out those that came or moved, and says so", async () => {
+test("a walk of the scheduled messages has each once, leaves out those that moved, and says so", async () => {
   const { schedule, patch, api, chatId } = await scheduledPlace();
   const first = await schedule(MINUTE);
   const [second, third] = [await schedule(2 * MINUTE), await schedule(3 * MINUTE)];
