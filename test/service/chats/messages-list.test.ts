@@ -143,7 +143,8 @@ test.each(["before", "after"])("%s with an unknown message, or a message of anot
 test("a hundred of the longest messages fit in one page", async () => {
   const { api, chat, list } = await newChatWith(0);
   const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`key${index}`, "x".repeat(500)]));
-  await Promise.all(Array.from({ length: 100 }, () => send(api, chat.id, { content: "\0".repeat(4_096), metadata })));
+  const content = `x${"\0".repeat(4_095)}`;
+  await Promise.all(Array.from({ length: 100 }, () => send(api, chat.id, { content, metadata })));
   const answer = await list("?limit=100");
   expect(numbers(answer)).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
 });

@@ -13,9 +13,11 @@ beforeEach(() => {
 const at = (seconds: number) => vi.setSystemTime(START + seconds * SECOND);
 
 /** A new key of a new organization. */
-async function keyWith(body: Record<string, unknown> = {}) {
+async function keyWith({ expiresAt, ...body }: Record<string, unknown> = {}) {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId, body);
+  // A key can't begin with an end in the past.
+  if (expiresAt) expect((await admin("PATCH", `/keys/${key.id}`, { expiresAt })).status).toBe(200);
   const usage = async () => (await admin("GET", `/keys/${key.id}/usage`)).body.usage;
   return { id: key.id, api: client(secret), usage };
 }
