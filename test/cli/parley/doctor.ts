@@ -102,7 +102,7 @@ export function doctorTests(placeOf: () => Place): void {
       return place.operator<{ key: { id: string }; secret: string }>(`/organizations/${organization}/keys`, body);
     };
     const [expired, revoked, rotated] = [await made({}), await made({}), await made({ monthlyQuota: 1 })];
-    await place.run(["keys", "update", expired.key.id, "--expires", "2026-01-01T00:00:00Z"]);
+    await place.run(["keys", "change", expired.key.id, "--expires", "2026-01-01T00:00:00Z"]);
     await place.run(["keys", "revoke", revoked.key.id, "--yes"]);
     await place.run(["keys", "rotate", rotated.key.id]);
     const said = async (key: string, env = {}) => {
