@@ -209,7 +209,7 @@ test("the last of many members is named, offered, and can be mentioned", async (
   const chat = await own.chat("Max Many");
   let last = "";
   for (let n = 0; n < 105; n++) {
-    const body = { name: `Member ${n}.`, permissions: ["notes:read"] };
+    const body = { name: `Member ${n}.`, permissions: ["notes:read", "chats:write"] };
     last = (await own.operator("POST", `/organizations/${own.organization.id}/members`, body)).member.id;
   }
   await own.api("PATCH", `/chats/${chat.id}`, { assigneeId: last });
