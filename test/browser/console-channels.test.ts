@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, signIn, warningsTo } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -16,22 +16,6 @@ const create = (page: Page) => page.getByRole("button", { name: "Create the chan
 /** The id of the channel whose set-up is open. */
 const idOf = (page: Page) => /chn_\w+/.exec(page.url())?.[0] ?? "";
 const channelOf = async (page: Page) => (await desk.api("GET", `/channels/${idOf(page)}`)).channel;
-
-test("a test sees when the console sends a field that the service does not have", async () => {
-  const page = await browser.newPage();
-  const warnings = warningsTo(page);
-  await page.goto(`${base}/console`);
-  await signIn(page);
-  await heading(page, "Organizations");
-  const path = `/console/api/organizations/${desk.organization.id}/channels/${desk.channel.id}`;
-  const status = await page.evaluate(async (url) => {
-    const { status } = await fetch(url, { method: "PATCH", body: JSON.stringify({ name: "Site", color: "red" }) });
-    return status;
-  }, path);
-  expect(status).toBe(200);
-  await expect.poll(() => warnings).toEqual(["color is not a field"]);
-  warnings.length = 0;
-});
 
 test("a web chat is set up: its secret is shown once, its sites are saved, and a visitor's first message is seen", async () => {
   const page = await openConsole(browser, screenOf(desk, "channels"));

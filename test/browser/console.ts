@@ -1,5 +1,4 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { expect, onTestFinished } from "vitest";
 import { PERMISSIONS } from "../../src/model/permission.ts";
 import {
   type Channel,
@@ -120,31 +119,10 @@ export function withUndo(seconds = 60): BrowserContextOptions {
   };
 }
 
-/**
- * The service's warnings about requests of a page's console, as they come. The test ends red if there is one, because the
- * console would have lost what a person entered.
- */
-export function warningsTo(page: Page): string[] {
-  const warnings: string[] = [];
-  const reads: Promise<unknown>[] = [];
-  page.on("response", (response) => {
-    if (response.request().method() === "GET" || !response.url().startsWith(`${base}/console/`)) return;
-    // A page that is left or closed has no more body.
-    const body = response.json().catch(() => null) as Promise<{ warnings?: string[] } | null>;
-    reads.push(body.then((answer) => warnings.push(...(answer?.warnings ?? []))));
-  });
-  onTestFinished(async () => {
-    await Promise.all(reads);
-    expect(warnings).toEqual([]);
-  });
-  return warnings;
-}
-
 /** A page of the console with the operator signed in. */
 export async function openConsole(browser: Browser, path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
-  warningsTo(page);
   await page.goto(`${base}/console`);
   await signIn(page);
   await page.getByRole("heading", { name: "Organizations" }).waitFor();
@@ -163,7 +141,6 @@ export async function openAsMember(
   const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name, permissions });
   const { url } = await operator("POST", `/members/${member.id}/sign-in-link`);
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-  warningsTo(page);
   await page.goto(url);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Console" }).waitFor();

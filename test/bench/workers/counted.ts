@@ -1,5 +1,3 @@
-import { Adoption } from "../../../src/chats/object/identity.ts";
-import { MessageLog } from "../../../src/chats/object/log/message-log.ts";
 import { outboundMessage } from "../../../src/chats/object/log/new-message.ts";
 import worker, * as service from "../../../src/index.ts";
 import { newId } from "../../../src/model/id.ts";
@@ -62,21 +60,11 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
 }
 
 export class ChatObject extends counting(service.ChatObject) {
-  /** Writes messages into a chat that has had no request yet but its creation, through a log of their own. */
+  /** Writes messages into the log of a chat, as if they had been sent long ago. */
   async fill({ chatId, senderId, startsAt, from, count }: Messages): Promise<void> {
-    const { storage } = this.ctx;
-    const log = new MessageLog(
-      storage,
-      () => {},
-      () => {},
-    );
-    const identity = new Adoption(
-      storage,
-      () => log.prepare(),
-      () => {},
-    ).identity();
-    if (!identity) throw new Error(`${chatId} is not adopted`);
-    storage.transactionSync(() => {
+    const { log } = this.parts;
+    if (!this.parts.adoption.identity()) throw new Error(`${chatId} is not adopted`);
+    this.ctx.storage.transactionSync(() => {
       for (let seq = from; seq < from + count; seq++) {
         const sentAt = startsAt + seq;
         const draft = {
