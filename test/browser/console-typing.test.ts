@@ -200,8 +200,6 @@ test("a chat that was marked as answered is marked as unanswered by its button",
   await page.getByRole("button", { name: "Mark as unanswered" }).click();
   await page.getByText("Marked as unanswered").waitFor();
   await page.getByRole("button", { name: "Mark as answered" }).waitFor();
-  // Without the button, it would stay for ten seconds.
-  await expect.poll(() => page.getByText("Marked as answered").count(), { timeout: 2_000 }).toBe(0);
   expect((await chatOf(id)).unansweredSince).not.toBeNull();
 });
 
