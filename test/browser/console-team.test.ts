@@ -270,6 +270,28 @@ test("the menu of a large team fits the window, and a letter in it finds a name 
   await page.context().close();
 });
 
+test("a menu that opens before its names are here takes no key for the page, and then has the first name", async () => {
+  const own = await openDesk("Late");
+  const chat = await own.chat("Lou Late");
+  await own.writes(chat.address, "Hello?");
+  const page = await openConsole(browser, screenOf(own, `inbox/${chat.id}`));
+  const names = Promise.withResolvers<void>();
+  await page.context().route(/\/members/, async (route) => {
+    await names.promise;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByRole("button", { name: "Mark as answered" }).waitFor();
+  await page.getByRole("button", { name: "Nobody’s. Assign this chat" }).click();
+  await page.keyboard.press("e");
+  names.resolve();
+  const item = page.getByRole("menuitem");
+  await item.waitFor();
+  await expect.poll(() => item.evaluate((one) => one === document.activeElement)).toBe(true);
+  expect((await own.api("GET", `/chats/${chat.id}`)).chat.unansweredSince).not.toBeNull();
+  await page.context().close();
+});
+
 test("a filter by member has no count of all chats, and says what an empty list means", async () => {
   const own = await openDesk("Filters");
   const chat = await own.chat("Fay Filtered");

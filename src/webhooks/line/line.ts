@@ -156,20 +156,20 @@ export function afterLater(
 /**
  * The line after a wake-up. The one for an earlier refusal changes nothing, because another will follow.
  * @param number the refusal that the wake-up answers
- * @param startedAt when the webhook last got a fresh start: a try that was planned before is due now
+ * @param startedAt when the webhook last got a fresh start: the next try is due now if the last one began before
  */
 export function lineAfterWake(line: StoredLine, number: number, startedAt: number): StoredLine {
   const isAnswered = line.waiting !== null && line.waiting.number <= number;
   return withTriesSince(isAnswered ? withoutWait(line) : line, startedAt);
 }
 
-/** The line whose next tries are due now, if they were planned before this time. */
+/** The line whose next tries are due now, if the last ones began before this time. One may have been under way then. */
 function withTriesSince(line: StoredLine, startedAt: number): StoredLine {
   const isOld = ({ number, nextAt }: Tries, replayId: string | null) => {
     const { recent } = line;
     // An attempt that is no longer kept was made before those that are.
     const last = recent.findLast((each) => each.number === number && each.replayId === replayId) ?? recent[0];
-    return nextAt > 0 && last !== undefined && last.startedAt + last.durationMs < startedAt;
+    return nextAt > 0 && last !== undefined && last.startedAt < startedAt;
   };
   const due = <Of extends Pick<Replay, "head">>(of: Of, replayId: string | null): Of =>
     of.head && isOld(of.head, replayId) ? { ...of, head: { ...of.head, nextAt: 0 } } : of;

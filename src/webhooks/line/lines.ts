@@ -84,7 +84,7 @@ export class Lines {
   /**
    * A webhook can be called again. The caller runs the lines.
    * @param number the refusal that the wake-up answers
-   * @param startedAt when the webhook last got a fresh start: next tries that were planned before are due now
+   * @param startedAt when the webhook last got a fresh start: events whose last try began before are due now
    * @returns that number: the line no longer waits for it; null if it has nothing to send either, and will not ask
    */
   wake(webhookId: string, number: number, startedAt = 0): number | null {

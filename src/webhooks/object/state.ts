@@ -23,7 +23,7 @@ export interface WebhookState {
   pausedUntil: number;
   /** The longest pause that a line's answer asked for since the last success; absent or null without one. */
   askedPause?: AskedPause | null;
-  /** When it last got a fresh start. Lines need not wait longer for a next try that was planned before. */
+  /** When it last got a fresh start. An event whose last try began before need not wait for its next one. */
   startedAt?: number;
   /** Lines skip the events before this time; null if the webhook was never enabled without its pending events. */
   skipBefore: number | null;

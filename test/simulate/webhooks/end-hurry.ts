@@ -1,3 +1,4 @@
+import type { StoredLine } from "../../../src/webhooks/line/line.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
 import type { WebhookJudge } from "./judge.ts";
@@ -23,7 +24,7 @@ interface OwedLine {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY_S = 86_400;
-/** Clocks differ by less. What was tried later may count as tried after the act. */
+/** Clocks differ by less. A try that began later may count as one after the act. */
 const CLOCKS_MS = MINUTE;
 /** How long all lines may take after the act, at a call a second and one at a time. */
 const HURRY_MS = 30 * SECOND;
@@ -77,15 +78,28 @@ async function retryAll(parts: Parts, webhook: SimulatedObject, lines: OwedLine[
   // Its next try may come first.
   await pass(world, Math.max(0, lastTryAt + CLOCKS_MS - world.now));
   if (world.random() < 0.5) webhook.lose();
+  const actedAt = webhook.now;
   owner.retry(webhook.name);
   world.count(`retried: ${stateOf(webhook).name}`);
-  await checkNothingWaits(parts, "hurried", lines);
+  await checkNothingWaits(parts, "hurried", lines, (line) => isTriedSince(line, webhook.name, actedAt));
 }
 
-async function checkNothingWaits({ world, judge }: Parts, rule: "ended" | "hurried", lines: OwedLine[]): Promise<void> {
+/** Whether an event was tried after the act by its chat's clock, and waits for its own next try. */
+function isTriedSince({ chat }: OwedLine, webhookId: string, actedAt: number): boolean {
+  const last = chat.storage.get<StoredLine>(`line ${webhookId}`)?.recent.at(-1);
+  return last !== undefined && last.outcome === "retry" && last.startedAt >= actedAt;
+}
+
+async function checkNothingWaits(
+  { world, judge }: Parts,
+  rule: "ended" | "hurried",
+  lines: OwedLine[],
+  mayWait: (line: OwedLine) => boolean = () => false,
+): Promise<void> {
   await pass(world, HURRY_MS);
-  for (const { chat, line } of lines) {
-    if (chat.storage.get<LineIdentity>("identity")?.life !== line.life) continue;
+  for (const owed of lines) {
+    const { chat, line } = owed;
+    if (chat.storage.get<LineIdentity>("identity")?.life !== line.life || mayWait(owed)) continue;
     const left = judge.left(line);
     world.check(rule, left.length === 0, () => `${line.chatId} lets ${line.webhookId} wait for ${left.join()}`);
   }

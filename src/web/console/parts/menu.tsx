@@ -30,10 +30,11 @@ export function Menu({ label, hasText = false, button, buttonClass = "plain", up
     root.current?.querySelector("button")?.focus();
   };
 
-  // Before the browser can take the next key.
+  // Before the browser can take the next key. An open menu keeps the keys, also while its actions come and go.
   useLayoutEffect(() => {
-    if (isOpen.value) items()[0]?.focus();
-  }, [isOpen.value]);
+    if (!isOpen.value || items().some((item) => item === document.activeElement)) return;
+    (items()[0] ?? list.current)?.focus();
+  });
 
   useEffect(() => {
     if (!isOpen.value) return;

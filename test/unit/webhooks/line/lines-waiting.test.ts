@@ -98,6 +98,20 @@ test("a fresh start of the webhook brings a next try forward that was planned be
   expect(chat.calls.at(-1)?.headers.get("parley-attempt")).toBe("3");
 });
 
+test("a fresh start of the webhook brings the next try forward after a call that was under way then", async () => {
+  const chat = newOwner(1);
+  let pressedAt = 0;
+  chat.answer = () => {
+    chat.clock.advance(SECOND);
+    pressedAt = chat.clock.now();
+    chat.clock.advance(SECOND);
+    return new Response("", { status: 503 });
+  };
+  await chat.lines.run();
+  chat.lines.wake("w", 1, pressedAt);
+  expect(chat.lines.dueAt(chat.clock.now())).toBe(chat.clock.now());
+});
+
 test("a fresh start of the webhook brings the next try of a replay forward too", async () => {
   const chat = newOwner(2);
   await chat.lines.run();
