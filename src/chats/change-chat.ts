@@ -32,8 +32,8 @@ export const chatPatch = z
 /**
  * Changes the contact's name, the metadata and the assignee of a chat.
  * @throws ApiError `chat_not_found`, `member_not_found`; `chat_reassigned` if the chat is not `ifAssigneeId`'s;
- *   `validation_failed` if the metadata would be too large, or the member only reads chats; `unavailable` while the organization's object does not
- *   answer: repeat the call
+ *   `validation_failed` if the metadata would be too large, or the member only reads chats; `unavailable` while the
+ *   organization's object does not answer: repeat the call
  */
 export async function patchChat(
   env: Env,
@@ -49,7 +49,7 @@ export async function patchChat(
   return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, patch));
 }
 
-/** @throws ApiError `member_not_found`; `validation_failed` for a member who only reads, and would leave the chat unanswered */
+/** @throws ApiError `member_not_found`; `validation_failed` for a member who only reads, so could answer nobody */
 async function checkAssignee(env: Env, { organizationId }: Owner, assigneeId: string): Promise<void> {
   // Not from the isolate's memory: a removed member must get no chat.
   const permissions = await permissionsOf(env, organizationId, assigneeId);

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { callChat } from "../calls/call-chat.ts";
-import { json, jsonOrNotModified } from "../http/etag.ts";
+import { created, json, jsonOrNotModified } from "../http/etag.ts";
 import { afterQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { daily, keyAccess } from "../keys/access.ts";
@@ -83,12 +83,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     async (c) => {
       const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
       const sent = await resendMessage(c.env, c.executionCtx, c.var.caller, ids, c.req.valid("json"));
-      return json(
-        c,
-        `{"message":${shownMessage(c.var.caller, sent.doc)}}`,
-        201,
-        sent.replayed ? { "Idempotent-Replayed": "true" } : {},
-      );
+      return created(c, `{"message":${shownMessage(c.var.caller, sent.doc)}}`, sent.replayed);
     },
   )
   .put("/chats/:id/messages/:messageId/reaction", daily("messages:send", null, { body: reactionBody }), async (c) => {
@@ -126,12 +121,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
       c.req.valid("json"),
       idempotencyKey,
     );
-    return json(
-      c,
-      `{"note":${shownNote(c.var.caller, doc, true)}}`,
-      201,
-      replayed ? { "Idempotent-Replayed": "true" } : {},
-    );
+    return created(c, `{"note":${shownNote(c.var.caller, doc, true)}}`, replayed);
   })
   .delete("/chats/:id/notes/:noteId", daily("notes:delete", null), async (c) => {
     const ids = { chatId: c.req.param("id"), noteId: c.req.param("noteId") };
@@ -142,7 +132,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     const given = { fileName, idempotencyKey: readIdempotencyKey(c) };
     const refusal = () => refusalNow(c, "messages:send");
     const { doc, replayed } = await uploadMedia(c.env, c.var.caller, c.req.param("id"), c.req.raw, given, refusal);
-    return json(c, `{"media":${doc}}`, 201, replayed ? { "Idempotent-Replayed": "true" } : {});
+    return created(c, `{"media":${doc}}`, replayed);
   })
   .post("/chats/:id/messages", daily("messages:send", null, { body: sendBody }), async (c) => {
     const body = c.req.valid("json");
@@ -153,5 +143,5 @@ export const chatRoutes = new Hono<ChatsEnv>()
       url: c.req.url,
     });
     const doc = shownSend(c.var.caller, sent);
-    return json(c, `{"message":${doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
+    return created(c, `{"message":${doc}}`, sent.replayed);
   });

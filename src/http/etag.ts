@@ -26,6 +26,11 @@ export function json(
   return createJsonResponse(body, status, c.get("responseHeaders"), headers);
 }
 
+/** The response to a request that created something, or whose idempotency key was used: then `replayed` is true. */
+export function created(c: ResponseContext, body: string, replayed: boolean): Response {
+  return json(c, body, 201, replayed ? { "Idempotent-Replayed": "true" } : {});
+}
+
 /** Adds the `ETag` to JSON. It is a hash of the bytes, so equal bodies have equal tags in every isolate. */
 export async function withETag(text: string | Uint8Array): Promise<JsonWithETag> {
   const body = typeof text === "string" ? new TextEncoder().encode(text) : text;

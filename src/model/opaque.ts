@@ -4,6 +4,22 @@ export function writeOpaque(values: readonly unknown[]): string {
   return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
+/** A place in a list of one owner, an organization or a chat, as a cursor. It is not signed, and must grant nothing. */
+export function writeCursor(ownerId: string, place: readonly unknown[]): string {
+  return writeOpaque([endOf(ownerId), ...place]);
+}
+
+/** The place in a cursor of `writeCursor`. Empty for one of another owner, or with another number of values. */
+export function readCursor(ownerId: string, cursor: string, count: number): unknown[] {
+  const [owner, ...place] = readOpaque(cursor, count + 1);
+  return owner === endOf(ownerId) ? place : [];
+}
+
+/** Enough of an id to refuse a cursor that was copied from the list of another owner. */
+function endOf(ownerId: string): string {
+  return ownerId.slice(-6);
+}
+
 /** The values of an opaque text. Empty if `writeOpaque` did not write the text, or with another number of values. */
 export function readOpaque(text: string, count: number): unknown[] {
   try {

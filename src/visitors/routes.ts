@@ -10,8 +10,8 @@ import { readLinkedMedia } from "../chats/media.ts";
 import { uploadQuery } from "../chats/upload-media.ts";
 import { isOverAbuseLimit, tooManyRequests } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
+import { created } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
-import { createJsonResponse } from "../http/response.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { ApiError, type ErrorCode } from "../model/error.ts";
 import { appearanceOf, pageFactsOf } from "../model/page-facts.ts";
@@ -118,8 +118,7 @@ export const webRoutes = new Hono<WebEnv>()
     };
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const { doc, replayed } = await uploadOfVisitor(c.env, admitted, c.req.raw, given, refusal, waitUntil);
-    const headers: Record<string, string> = replayed ? { "Idempotent-Replayed": "true" } : {};
-    return createJsonResponse(`{"media":${doc}}`, 201, c.get("responseHeaders"), headers);
+    return created(c, `{"media":${doc}}`, replayed);
   });
 
 /** Who uploads, or why nobody does. */

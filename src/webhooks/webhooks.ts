@@ -20,7 +20,7 @@ import { noOrganization } from "../model/caller.ts";
 import { ApiError } from "../model/error.ts";
 import { isId } from "../model/id.ts";
 import type { WalkPagination } from "../model/list-page.ts";
-import { readOpaque, writeOpaque } from "../model/opaque.ts";
+import { readCursor, writeCursor } from "../model/opaque.ts";
 import { newWebhookSecret } from "../model/webhook-signature.ts";
 import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "../model/webhook-url.ts";
 import { configured } from "../platform/config.ts";
@@ -134,18 +134,13 @@ export async function listWebhooks(
 
 /** A place in the list: behind the webhook with this time and id, which may be gone by then. */
 function printCursor(organizationId: string, { createdAt, id }: RowPosition): string {
-  return writeOpaque([endOf(organizationId), createdAt, id]);
+  return writeCursor(organizationId, [createdAt, id]);
 }
 
 function parseCursor(organizationId: string, cursor: string): RowPosition | null {
-  const [owner, createdAt, id] = readOpaque(cursor, 3);
-  const isOurs = owner === endOf(organizationId) && typeof id === "string" && isId("whk", id);
-  return isOurs && Number.isSafeInteger(createdAt) ? { createdAt: createdAt as number, id } : null;
-}
-
-/** Enough of an organization's id to refuse a cursor of another one. */
-function endOf(organizationId: string): string {
-  return organizationId.slice(-6);
+  const [createdAt, id] = readCursor(organizationId, cursor, 2);
+  const isPlace = typeof id === "string" && isId("whk", id);
+  return isPlace && Number.isSafeInteger(createdAt) ? { createdAt: createdAt as number, id } : null;
 }
 
 function isBehind(row: RowPosition, place: RowPosition): boolean {

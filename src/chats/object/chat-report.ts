@@ -59,8 +59,8 @@ type Report = StoredReport & { identity: ChatIdentity };
  * One rule says when a chat reports. It rests after a report for as long as the answer says, which is not at all unless
  * many chats report, and after a failure until its back-off ends. When it does not rest, it reports at once while a
  * client waits for events, and repeats this until nothing is left to report. Otherwise the alarm reports what was
- * collected: soon, if the chat has not heard for a minute whether somebody listens, else after two seconds. A request whose response needs the report ends the rest, unless the organization's object said that it is
- * overloaded.
+ * collected: soon, if the chat has not heard for a minute whether somebody listens, else after two seconds. A request
+ * whose response needs the report ends the rest, unless the organization's object said that it is overloaded.
  */
 export class ChatReporter extends WriteBehind<Report> {
   readonly #parts: Parts;

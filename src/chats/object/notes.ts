@@ -8,7 +8,7 @@ import type {
   Unknown,
 } from "../../model/chat-answers.ts";
 import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
-import { readOpaque, writeOpaque } from "../../model/opaque.ts";
+import { readCursor, writeCursor } from "../../model/opaque.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -87,15 +87,15 @@ export class Notes {
       .toArray();
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
-    const cursor = last ? writeOpaque([endOf(chatId), last.n]) : null;
+    const cursor = last ? writeCursor(chatId, [last.n]) : null;
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
     return { outcome: "ok", body: `{"notes":[${page.map(({ doc }) => doc).join()}],"pagination":${pagination}}` };
   }
 
   /** A cursor has the number itself, because its note can be removed. The id of a note is accepted while it is there. */
   #placeOf(chatId: string, before: string): number | undefined {
-    const [owner, n] = readOpaque(before, 2);
-    if (owner === endOf(chatId) && Number.isSafeInteger(n)) return n as number;
+    const [n] = readCursor(chatId, before, 1);
+    if (Number.isSafeInteger(n)) return n as number;
     return this.#where("id = ?", before)?.n;
   }
 
@@ -198,9 +198,4 @@ export class Notes {
     const [row] = this.#sql.exec<NoteRow>(`select ${COLUMNS} from notes where ${condition}`, value).toArray();
     return row ?? null;
   }
-}
-
-/** Enough of a chat's id to refuse a cursor of another one. */
-function endOf(chatId: string): string {
-  return chatId.slice(-6);
 }
