@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk, screenOf } from "./console.ts";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
 import { log, messageBox, messagesOf, openChat } from "./console-conversation.ts";
+import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 
 /** Two people must not answer the same question, also if the page shows the other one's answer already. */
@@ -104,4 +105,43 @@ test("what was sent from here does not ask", async () => {
   }
   expect((await textsOf(chat.id)).toSorted()).toEqual(["One", "Three", "Two"]);
   await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+});
+
+test("an answer to the message in the list is sent before the conversation is loaded", async () => {
+  const chat = await desk.chat("Fay Fast");
+  await desk.writes(chat.address, "Is it ready?");
+  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  onTestFinished(() => page.context().close());
+  const isSent = Promise.withResolvers<void>();
+  await page.context().route(`**/chats/${chat.id}/messages?**`, async (route) => {
+    await isSent.promise;
+    await route.continue();
+  });
+  await page.getByRole("link", { name: /Fay Fast.*Is it ready/ }).click();
+  await messageBox(page).fill("Yes.");
+  await page.keyboard.press("Control+Enter");
+  await expect.poll(() => textsOf(chat.id)).toEqual(["Is it ready?", "Yes."]);
+  isSent.resolve();
+  await log(page).getByText("Yes.").waitFor();
+  await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+});
+
+test("a send that is refused after the person went on to another chat says whose it was", async () => {
+  const [chat, next] = [await desk.chat("Gus Gone"), await desk.chat("Ned Next")];
+  const page = await openChat(desk, chat.id, { isDeaf: true });
+  await messageBox(page).fill("It is ready.");
+  const isElsewhere = Promise.withResolvers<void>();
+  await page.context().route(`**/chats/${chat.id}/messages`, async (route) => {
+    await isElsewhere.promise;
+    await route.continue();
+  });
+  await answers(chat.id, "It is not ready.");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("link", { name: /Ned Next/ }).click();
+  await page.waitForURL(`**/inbox/${next.id}`);
+  isElsewhere.resolve();
+  await page.getByText("Your message to Gus Gone was not sent. The chat has newer messages.").waitFor();
+  await page.getByRole("link", { name: /Gus Gone/ }).click();
+  await expect.poll(() => messageBox(page).inputValue()).toBe("It is ready.");
+  expect(await textsOf(chat.id)).toEqual(["It is not ready."]);
 });

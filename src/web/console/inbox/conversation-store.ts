@@ -309,9 +309,10 @@ export class ConversationStore {
     return this.messages.value.reduce((least, { seq }) => Math.min(least, seq ?? Infinity), Infinity);
   }
 
-  /** The newest `seq` that the reader can have seen. */
+  /** The newest `seq` that the reader can have seen: in the list's row, until the messages are here. */
   newestSeq(): number {
-    return newestSeq(this.messages.value);
+    const inRow = this.state.value === "loading" ? (this.chat.value?.lastMessage?.seq ?? 0) : 0;
+    return Math.max(newestSeq(this.messages.value), inRow);
   }
 
   #hasBefore({ seq }: Message): boolean {

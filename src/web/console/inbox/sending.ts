@@ -1,10 +1,11 @@
 import { type Signal, signal } from "@preact/signals";
 import type { UploadFile } from "../../shared/files/repeat-upload.ts";
 import type { FileStage } from "../../shared/files/stage.ts";
-import { type Chat, type Message, ParleyError } from "../api.ts";
+import { type Chat, type Message, ParleyError, textOf } from "../api.ts";
+import { currentPath } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
-import { say, sayError } from "../parts/toast.tsx";
+import { say, sayError, sayFailure } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { currentSession, may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
@@ -20,6 +21,8 @@ const STILL_SENDING = new ParleyError("The last message is still being sent. Try
   status: null,
   code: "busy",
 });
+
+const MOVED_ON = new ParleyError("The chat has newer messages.", { status: null, code: "chat_moved_on" });
 
 /** A send that was refused because others wrote meanwhile. */
 export interface Conflict {
@@ -117,7 +120,7 @@ export class Sending {
   /** Sends what waits, and says how it went. Never throws. */
   async sendWaiting(isAnyway = false, { scheduledAt, expiresAt }: Times = {}): Promise<void> {
     const times = { ...(scheduledAt && { scheduledAt }), ...(expiresAt && { expiresAt }) };
-    if (!this.isEmpty()) await this.deliverWaiting(times, isAnyway).catch(sayError);
+    if (!this.isEmpty()) await this.deliverWaiting(times, isAnyway).catch(this.#failed);
   }
 
   /** Sends what waits. If others wrote meanwhile, `conflict` asks. @throws ParleyError for any other refusal */
@@ -144,7 +147,7 @@ export class Sending {
   }
 
   async #send(draft: Draft, isAnyway: boolean): Promise<void> {
-    await this.#deliver(draft, isAnyway).catch(sayError);
+    await this.#deliver(draft, isAnyway).catch(this.#failed);
   }
 
   async #deliver(draft: Draft, isAnyway: boolean): Promise<void> {
@@ -207,6 +210,17 @@ export class Sending {
   #ask(conflict: Conflict): void {
     this.conflict.value = conflict;
     this.#knows();
+    if (!this.#isOpen()) this.#failed(MOVED_ON);
+  }
+
+  /** Says that a message was not sent, and whose it was: its person may have gone on to another chat. */
+  readonly #failed = (error: unknown): void => {
+    const to = this.#isOpen() ? "" : `Your message to ${contactName(this.#chat)} was not sent. `;
+    sayFailure(to + textOf(error));
+  };
+
+  #isOpen(): boolean {
+    return currentPath.value.includes(this.#chat.id);
   }
 
   /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
