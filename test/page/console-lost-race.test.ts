@@ -61,3 +61,38 @@ test("a change stays when the answer to an earlier question comes after it", asy
   expect(shown).toEqual(["mbr_1", "mbr_1"]);
   expect(store.chat.value?.assigneeId).toBe("mbr_1");
 });
+
+test("two acts whose answers come in the other order both stay", async () => {
+  const late = Promise.withResolvers<void>();
+  const since = "2026-11-20T10:00:00.000Z";
+  const answerTo = async ({ method }: ApiRequest) => {
+    if (method === "PATCH") return { chat: { ...chat("mbr_1"), unansweredSince: since } };
+    await late.promise;
+    return { chat: { ...chat(null), unansweredSince: null } };
+  };
+  const waiting = { ...chat(null), unansweredSince: since };
+  const store = new ConversationStore(createApi(answerTo), "cht_1", waiting, () => {});
+  const answered = store.markAnswered();
+  await store.assign("mbr_1", null);
+  late.resolve();
+  await answered;
+  expect(store.chat.value).toMatchObject({ assigneeId: "mbr_1", unansweredSince: null });
+});
+
+test("a message that comes before the answer to an earlier act stays unanswered", async () => {
+  const late = Promise.withResolvers<void>();
+  const [since, now] = ["2026-11-20T10:00:00.000Z", "2026-11-20T10:01:00.000Z"];
+  const waiting = { ...chat(null), lastMessageAt: since, unansweredSince: since };
+  const answerTo = async () => {
+    await late.promise;
+    return { chat: { ...waiting, unansweredSince: null } };
+  };
+  const store = new ConversationStore(createApi(answerTo), "cht_1", waiting, () => {});
+  const answered = store.markAnswered();
+  const message = { id: "msg_2", seq: 2, direction: "INBOUND", type: "TEXT", text: "And?", createdAt: now };
+  store.take({ type: "message.received", chatId: "cht_1", data: { message } } as unknown as FollowedEvent);
+  late.resolve();
+  await answered;
+  // The act's own event brings the exact time.
+  expect(store.chat.value).toMatchObject({ lastMessageAt: now, unansweredSince: since });
+});

@@ -85,7 +85,10 @@ export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
  * What a chat's messages say of it. An event shows the chat as it was then, and the chat may be known since a later
  * message, whose own event then changes nothing.
  */
-function newestActivity(shown: Chat, known: Chat): Pick<Chat, "lastMessage" | "lastMessageAt" | "unansweredSince"> {
+export function newestActivity(
+  shown: Chat,
+  known: Chat,
+): Pick<Chat, "lastMessage" | "lastMessageAt" | "unansweredSince"> {
   const isOlder = (shown.lastMessageAt ?? "") < (known.lastMessageAt ?? "");
   const { lastMessage, lastMessageAt, unansweredSince } = isOlder ? known : shown;
   return { lastMessage: lastMessage ?? known.lastMessage, lastMessageAt, unansweredSince };

@@ -4,7 +4,7 @@ import { asParleyError, type Chat, type Message, ParleyError, type Schemas } fro
 import type { Api } from "../api-client.ts";
 import { holdKeys } from "../held-keys.ts";
 import { may } from "../session.ts";
-import { afterEvent, afterMessage } from "./chat-rows.ts";
+import { afterEvent, afterMessage, newestActivity } from "./chat-rows.ts";
 import { answeredIn, type Draft } from "./drafts.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
@@ -261,17 +261,17 @@ export class ConversationStore {
 
   /** Marks the chat as answered without an answer. */
   async markAnswered(): Promise<void> {
-    this.#setChanged(await this.#api.POST("/chats/{id}/answered", { path: this.#path }));
+    await this.#change(["unansweredSince"], this.#api.POST("/chats/{id}/answered", { path: this.#path }));
   }
 
   /** Takes `markAnswered` back. @throws ParleyError `nothing_unanswered` if somebody has written to the contact since */
   async markUnanswered(): Promise<void> {
-    this.#setChanged(await this.#api.DELETE("/chats/{id}/answered", { path: this.#path }));
+    await this.#change(["unansweredSince"], this.#api.DELETE("/chats/{id}/answered", { path: this.#path }));
   }
 
   /** Changes the contact's name or the metadata. A null removes a pair. */
   async change(body: Schemas["ChatPatch"]): Promise<void> {
-    this.#setChanged(await this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
+    await this.#change(Object.keys(body), this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
   }
 
   /**
@@ -338,9 +338,17 @@ export class ConversationStore {
     return message;
   }
 
-  #setChanged(answer: { chat: Chat }): void {
-    this.#hear(() => answer.chat);
-    this.#setChat(answer);
+  /**
+   * Takes from the answer of a call what the call changed. The rest may have changed since.
+   * @param fields what the call changes
+   */
+  async #change(fields: readonly string[], call: Promise<{ chat: Chat }>): Promise<void> {
+    const { chat } = await call;
+    const known = this.chat.value ?? chat;
+    const answer = Object.entries({ ...chat, ...newestActivity(chat, known) });
+    const changed = Object.fromEntries(answer.filter(([field]) => fields.includes(field)));
+    this.#hear((now) => ({ ...now, ...changed }));
+    this.#setChat({ chat: { ...known, ...changed } });
   }
 
   #hear(change: (chat: Chat) => Chat): void {
