@@ -31,8 +31,8 @@ async function measure(folder: string): Promise<Measured[]> {
       limit: 28,
       unit: "KiB",
     },
-    { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 56, unit: "KiB" },
-    { what: "the console with all screens", size: bytes(...ofConsole), limit: 96, unit: "KiB" },
+    { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 58, unit: "KiB" },
+    { what: "the console with all screens", size: bytes(...ofConsole), limit: 100, unit: "KiB" },
     { what: "README.md", size: readme.trimEnd().split("\n").length, limit: 200, unit: "lines" },
   ];
 }

@@ -141,7 +141,7 @@ test("a send that is refused after the person went on to another chat says whose
   await page.waitForURL(`**/inbox/${next.id}`);
   isElsewhere.resolve();
   await page.getByText("Your message to Gus Gone was not sent. The chat has newer messages.").waitFor();
-  await page.getByRole("link", { name: /Gus Gone/ }).click();
+  await page.getByRole("link", { name: /Gus Gone.*Draft: It is ready/ }).click();
   await expect.poll(() => messageBox(page).inputValue()).toBe("It is ready.");
   expect(await textsOf(chat.id)).toEqual(["It is not ready."]);
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
   desk = await openDesk();
 });
 
-const offer = (page: Page) => page.getByText("Parley can tell you of new messages.");
+const offer = (page: Page) => page.getByText("Parley can notify you about new messages.");
 const areOn = (page: Page) => page.getByText("Notifications are on in this browser.");
 const counts = (page: Page, count: number) => expect.poll(() => page.title()).toBe(`(${count}) Inbox · Parley`);
 

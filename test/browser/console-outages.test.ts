@@ -19,7 +19,7 @@ const alerts = (page: Page) => page.getByRole("alert");
 async function open(path: string): Promise<Page> {
   const page = await openConsole(browser, screenOf(desk, path));
   onTestFinished(() => page.context().close());
-  await page.getByText("Parley can tell you of new messages").waitFor();
+  await page.getByText("Parley can notify you about new messages").waitFor();
   return page;
 }
 

@@ -65,7 +65,7 @@ test("a tab that joins hears of new messages without a stream of its own, and co
   await first.goto(`${base}${screenOf(desk, "inbox")}`);
   await expect.poll(streams).toBe(1);
   // What counts chats with something new is fetched a second after the page.
-  await first.getByText("Parley can tell you of new messages").waitFor();
+  await first.getByText("Parley can notify you about new messages").waitFor();
   const second = await another(first.context(), screenOf(desk, "inbox"));
   await second.getByRole("link", { name: /Jo Joins/ }).waitFor();
   await desk.writes(chat.address, "Am I heard?");

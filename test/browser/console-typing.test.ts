@@ -139,7 +139,7 @@ test("Escape ends the wait for what is fetched, and keys work again", async () =
   await page.keyboard.press("e");
   await page.getByText("Marked as answered").waitFor();
   release();
-  await page.getByText("Parley can tell you of new messages").waitFor();
+  await page.getByText("Parley can notify you about new messages").waitFor();
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 });
 
@@ -147,7 +147,7 @@ test("“Find” that is opened straight after Escape stays open and has the key
   const { page, id } = await openAgent("Kit Quick");
   await messageBox(page).waitFor();
   // All code is there.
-  await page.getByText("Parley can tell you of new messages").waitFor();
+  await page.getByText("Parley can notify you about new messages").waitFor();
   // Both before the page is drawn again.
   await page.evaluate(async () => {
     for (const key of [{ key: "Escape" }, { key: "k", ctrlKey: true }]) {

@@ -62,7 +62,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
   const showKeys = () => openDialog(<LazyDialog>{({ ShortcutList }) => <ShortcutList />}</LazyDialog>);
   useShortcuts([
     { keys: "Ctrl K", label: "Find anything", run: find },
-    { keys: "?", label: "Show the keys", run: showKeys },
+    { keys: "?", label: "Show these shortcuts", run: showKeys },
     { keys: "b", label: "Choose notifications", run: choose },
     ...entries.map(({ path, label, key }) => ({
       keys: `g ${key}`,

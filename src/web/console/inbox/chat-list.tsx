@@ -17,6 +17,7 @@ import { memberName } from "./assignee.tsx";
 import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
 import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
+import { textIn } from "./drafts.ts";
 import { unansweredCount } from "./live.ts";
 import { NoChats } from "./no-chats.tsx";
 
@@ -209,6 +210,8 @@ function Row({ chat, view, isOpen, href, onDrag, assignee }: RowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
   const isNew = unread.value.has(chat.id);
   const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
+  // The open chat shows it in its text box.
+  const draft = isOpen ? "" : textIn(chat.id).value.trim();
   return (
     <a
       class={`chat-row${unansweredSince ? " chat-row-waits" : ""}`}
@@ -229,9 +232,9 @@ function Row({ chat, view, isOpen, href, onDrag, assignee }: RowProps) {
           </span>
         </span>
         <span class="between">
-          {lastMessage?.direction === "OUTBOUND" && <StatusMark status={lastMessage.status} />}
+          {draft === "" && lastMessage?.direction === "OUTBOUND" && <StatusMark status={lastMessage.status} />}
           <span class="grow clip note chat-row-text" dir="auto">
-            {previewOf(chat)}
+            {draft === "" ? previewOf(chat) : `Draft: ${draft}`}
           </span>
           {isNew && <span class="count">New</span>}
           {unansweredSince && (

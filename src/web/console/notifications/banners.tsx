@@ -79,7 +79,7 @@ export function Banners() {
       )}
       {isOffered.value && permission.value === "prompt" && (
         <p class="banner tone-quiet">
-          Parley can tell you of new messages.{" "}
+          Parley can notify you about new messages.{" "}
           <Button class="link" opens={<NotificationsDialog />}>
             Notifications…
           </Button>{" "}
