@@ -66,6 +66,8 @@ export class LineSender {
   #noAnswers = 0;
   /** The highest number of a refusal that a wake-up has ended. */
   #woken = 0;
+  /** When the webhook last got a fresh start, as a wake-up said. */
+  #freshSince = 0;
 
   constructor(host: LineHost, id: string, line: StoredLine) {
     this.#host = host;
@@ -119,6 +121,7 @@ export class LineSender {
   /** @returns false if nothing is due: the line will not ask for a permit */
   wake(number: number, startedAt: number): boolean {
     this.#woken = Math.max(this.#woken, number);
+    this.#freshSince = Math.max(this.#freshSince, startedAt);
     this.#askAt = 0;
     this.#kept.save(lineAfterWake(this.#kept.line, number, startedAt));
     return this.#isBusy || this.#goesOn();
@@ -278,13 +281,17 @@ export class LineSender {
     this.#unreported.used();
     if (result === "gone") return this.#giveUp(fact, replayId, GONE, permit.permit);
     const { outcome, nextAt } = judgedAttempt(next, result, result.retryAfterMs, clock.now(), clock.random());
+    // The wake-up came during the call.
+    const isStale = result.startedAt < this.#freshSince;
     const attempt = this.#attemptOf(fact, replayId, { ...result, outcome, permit: permit.permit });
     const { eventId, code, durationMs: ms } = attempt;
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });
     // Also after the owner's deletion: the webhook's object waits for the report.
     this.#unreported.ended(attempt);
     if (!this.#kept.exists) return;
-    this.#kept.save(lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt }));
+    this.#kept.save(
+      lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt: isStale ? 0 : nextAt }),
+    );
   }
 
   #isCurrent({ number, replayId }: Work): boolean {

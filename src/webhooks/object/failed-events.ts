@@ -39,10 +39,13 @@ export class FailedEvents {
     this.#sql = sql;
   }
 
-  /** Adds events. Those that follow the line's last range extend it. Events that are in a range change nothing. */
+  /** Adds events. Those that follow the line's last range extend it. Those that are in a range already get a new time. */
   add(lineId: string, [first, last]: EventRange, now: number): void {
     const before = this.#before(lineId, last);
-    if (before && before.first <= first && before.last >= last) return;
+    if (before && before.first <= first && before.last >= last) {
+      this.#renew(before, [first, last], now);
+      return;
+    }
     const joined = before && before.last >= first - 1 ? before : null;
     // The chat was deleted and created again, so its numbers began again.
     if (before && before.first >= first) {
@@ -80,6 +83,17 @@ export class FailedEvents {
   /** How many events were given up. A range that a line gave up at once counts also what its filter skips. */
   count(): number {
     return this.#sql.exec<{ count: number }>("select count from failed_count").one().count;
+  }
+
+  /**
+   * Events of a range were given up again: the report is a repeat, or the chat was deleted and created again. Then the
+   * range is of the chat before, and `removeLine` must leave these events.
+   */
+  #renew(row: RangeRow & { at: number }, [first, last]: EventRange, now: number): void {
+    this.#sql.exec("delete from failed where line = ? and first = ?", row.line, row.first);
+    if (row.first < first) this.#sql.exec(INSERT, row.line, row.first, first - 1, row.at);
+    this.#sql.exec(INSERT, row.line, first, last, now);
+    if (row.last > last) this.#sql.exec(INSERT, row.line, last + 1, row.last, row.at);
   }
 
   /** The range that begins last, at or before a number. */

@@ -119,6 +119,19 @@ test("how many events were given up is known without reading them, whatever beco
   expect(await failed()).toBe(2);
 });
 
+test("what a chat gave up stays known when the deletion of the chat before it is heard of later", async () => {
+  const webhook = await newWebhook();
+  await webhook.attempt(1, 200);
+  const [before, deletedAt] = [Date.now() - 60_000, Date.now() - 30_000];
+  await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) => {
+    sql.exec("insert into failed (line, first, last, at) values (?, 1, 5, ?)", lineOf(9), before);
+  });
+  await webhook.report(9, { ...givenUp, number: 2 });
+  expect((await webhook.describe()).failed).toBe(5);
+  await webhook.object().lineGone(webhook.webhookId, lineOf(9), deletedAt);
+  expect((await webhook.describe()).failed).toBe(1);
+});
+
 test("given-up events are kept as ranges, and are replayed once", async () => {
   const webhook = await newWebhook();
   const { replayed } = fakeLines();

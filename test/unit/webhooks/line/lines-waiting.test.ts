@@ -112,6 +112,18 @@ test("a fresh start of the webhook brings the next try forward after a call that
   expect(chat.lines.dueAt(chat.clock.now())).toBe(chat.clock.now());
 });
 
+test("a fresh start of the webhook during a call brings the next try forward, and no later one", async () => {
+  const chat = newOwner(1);
+  chat.answer = () => {
+    chat.clock.advance(SECOND);
+    if (chat.calls.length === 1) chat.lines.wake("w", 1, chat.clock.now());
+    return new Response("", { status: 503 });
+  };
+  await chat.lines.run();
+  expect(chat.calls.map(({ headers }) => headers.get("parley-attempt"))).toEqual(["1", "2"]);
+  expect(chat.lines.dueAt(chat.clock.now())).toBe(chat.clock.now() + 30 * SECOND);
+});
+
 test("a fresh start of the webhook brings the next try of a replay forward too", async () => {
   const chat = newOwner(2);
   await chat.lines.run();
