@@ -170,6 +170,26 @@ test("at 900 px the list shows twelve chats", async () => {
   await expect.poll(async () => (await boxOf(page.locator(".chat-row").nth(11))).bottom).toBeLessThanOrEqual(900);
 });
 
+test("a row of the list is as high with an answer, a draft, “New” or nothing", async () => {
+  const own = await openDesk("Heights");
+  await own.chat("Nia None");
+  const [draft, sent, news] = [await own.chat("Dan Draft"), await own.chat("Sam Sent"), await own.chat("Nick Noted")];
+  const page = await openConsole(browser, screenOf(own, `inbox/${draft.id}`));
+  onTestFinished(() => page.context().close());
+  const row = (name: string) => page.locator(".chat-row").filter({ hasText: name });
+  const heightOf = async (name: string) => (await boxOf(row(name))).height;
+  await page.getByLabel("Message", { exact: true }).fill("Good morning 🌞");
+  await row("Nia None").click();
+  await row("Good morning").waitFor();
+  await own.api("POST", `/chats/${sent.id}/messages`, { content: "Sent 🌞" });
+  await own.writes(news.address, "Hello 🌞");
+  await row("Sent 🌞").locator(".chat-row-mark").waitFor();
+  await row("Hello 🌞").locator(".count").waitFor();
+  const plain = await heightOf("Nia None");
+  for (const name of ["Dan Draft", "Sam Sent", "Nick Noted"])
+    expect([name, await heightOf(name)]).toEqual([name, plain]);
+});
+
 test("a name that runs from right to left stands beside its picture, in the list and above the conversation", async () => {
   const { id } = await desk.chat("שרה");
   const page = await open(1440, `inbox/${id}`);

@@ -21,7 +21,7 @@ export function memberName(id: string, members: readonly Pick<Member, "id" | "na
 
 /** Whose the chat is now, as a sentence. @param name null for nobody */
 export function assignedText(name: string | null): string {
-  return name === null ? "The chat is nobody’s" : `Assigned to ${name}`;
+  return name === null ? "Unassigned" : `Assigned to ${name}`;
 }
 
 /** Whose chat it is, and a menu that gives it to somebody else. */
