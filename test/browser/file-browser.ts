@@ -1,12 +1,18 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { warningsOf } from "./api-warnings.ts";
 import { launchBrowser } from "./browser.ts";
 
 /** The browser of a test file. It starts before the file's tests, and closes after them. */
 export let browser: Browser;
+let warnings: readonly string[];
 
 beforeAll(async () => {
   browser = await launchBrowser();
+  warnings = warningsOf(browser);
 });
 
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  expect(warnings).toEqual([]);
+});
