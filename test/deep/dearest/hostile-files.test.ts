@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
 import { sidesOf } from "../../../src/files/dimensions.ts";
-import { SNIFFED_BYTES } from "../../../src/files/sniff.ts";
 import { hostileFile } from "../../support/hostile-files.ts";
+import { HEADS } from "../../support/uploaded-sides.ts";
 
 /** For how long a step may keep others waiting. */
 const MOST_MS = 50;
 const SEEDS = 5_000;
-/** How much of a file an upload reads, and looks at each time. */
-const HEADS = [SNIFFED_BYTES, 8_192, 65_536, 524_288];
 const LARGEST = 524_288;
 const REPEATS = 3;
 

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { type Sides, sidesOf } from "../../../src/files/dimensions.ts";
+import type { Sides } from "../../../src/files/dimensions.ts";
 import { SNIFFED_BYTES, typeOfBytes } from "../../../src/files/sniff.ts";
 import { type HostileFile, hostileFile } from "../../support/hostile-files.ts";
+import { HEADS, uploadedSides } from "../../support/uploaded-sides.ts";
 
 const SEEDS = 1_000;
-/** How much of a file an upload reads before it stores it. */
-const HEADS = [SNIFFED_BYTES, 8_192, 65_536, 524_288];
 /** The reads that the number of parts allows, and the entries of EXIF, which are bytes of the file. */
 const MOST_READS = 8_000;
 
@@ -21,12 +20,8 @@ function readSides(bytes: Uint8Array, type: string): { sides: Sides | null; read
     };
   }
   try {
-    let sides: ReturnType<typeof sidesOf> = "more";
-    for (const length of HEADS) {
-      if (sides !== "more") break;
-      sides = sidesOf(bytes.subarray(0, length), type);
-    }
-    return { sides: sides === "more" ? null : sides, reads };
+    const sides = uploadedSides(bytes, type);
+    return { sides, reads };
   } finally {
     for (const [name, read] of own) DataView.prototype[name] = read;
   }
