@@ -7,6 +7,7 @@ import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
+import type { AdoptAnswer } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import { optional, requiredText } from "../model/field.ts";
 import { metadata } from "../model/message.ts";
@@ -53,8 +54,9 @@ export async function createChat(
   const { chat, created, identity } = opened;
   // A visitor's file may have begun a web chat without messages, which then would go with the file.
   if (created || (channel.kind === "web" && chat.lastMessage === null)) {
-    const { outcome } = await callObject(env.CHATS, chat.id, (object) => object.adopt(identity, true), region);
-    if (outcome === "unknown") throw unavailable(`${chat.id} is being deleted`);
+    const answer = await callObject(env.CHATS, chat.id, (object) => object.adopt(identity, true), region);
+    // An object that still runs an earlier version answers nothing.
+    if ((answer as AdoptAnswer | undefined)?.outcome === "unknown") throw unavailable(`${chat.id} is being deleted`);
   }
   return { chat, created };
 }

@@ -19,6 +19,7 @@ import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 import { withinBudget } from "./search-budget.ts";
 
 const MIN_SEARCH = 2;
+const FILTERS = ["status", "direction", "type", "search"];
 export const MAX_SEARCH = 100;
 
 const searchText = z.string().check(
@@ -58,6 +59,8 @@ export function readMessages(c: ChatsContext, chatId: string): Promise<JsonWithE
 }
 
 export function readMessagesAhead(c: ChatsContext): void {
+  // A filter spends the caller's budget, and the key may be over its limit.
+  if (FILTERS.some((name) => c.req.query(name) !== undefined)) return;
   const chatId = c.req.param("id") ?? "";
   startReadAhead(c, chatId, (caller) => sharedPage(c, caller, chatId));
 }

@@ -1,5 +1,5 @@
+import { tooManyRequests } from "../http/abuse-limit.ts";
 import type { Caller } from "../model/caller.ts";
-import { ApiError } from "../model/error.ts";
 import { MAX_PAGE_TEXT } from "../model/list-page.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
@@ -33,7 +33,7 @@ export async function withinBudget<Answer extends { work?: number } | object>(
   const spent = currentSpent(callers.get(name), Date.now());
   callers.set(name, spent);
   const wait = waitFor(spent, Date.now());
-  if (wait !== null) throw tooMuch(wait);
+  if (wait !== null) throw tooManyRequests(MAX_EXAMINED_TEXT / MAX_PAGE_TEXT, wait);
   spent.underWay += MAX_PAGE_TEXT;
   try {
     const answer = await run();
@@ -56,11 +56,4 @@ export function waitFor({ since, examined, underWay }: Spent, now: number): numb
   // If only those under way leave no room, it comes as soon as they end.
   const isUsedUp = examined + MAX_PAGE_TEXT > MAX_EXAMINED_TEXT;
   return isUsedUp ? Math.max(1, Math.ceil((since + WINDOW_MS - now) / 1_000)) : 1;
-}
-
-function tooMuch(seconds: number): ApiError {
-  return new ApiError("rate_limited", {
-    text: "Your searches examined too much text within a minute. Wait as long as Retry-After says, and go on with the same cursor",
-    headers: { "Retry-After": String(seconds) },
-  });
 }

@@ -367,7 +367,8 @@ test("a screen reader hears of an upload at each quarter", async () => {
     Object.assign(window, { heard });
   });
   const line = await page.context().newCDPSession(page);
-  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 400_000 };
+  // A quarter takes two seconds: a busy page must not miss one.
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 };
   await line.send("Network.emulateNetworkConditions", slow);
   const buffer = Buffer.alloc(800_000, "x");
   await page.locator("input[type=file]").setInputFiles([{ name: "long.txt", mimeType: "text/plain", buffer }]);

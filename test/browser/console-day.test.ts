@@ -9,7 +9,7 @@ const CHATS = 60;
 /** This many chats are there in the morning. The others come while the three work. */
 const AT_ONCE = 20;
 /** How long a person waits for the next chat before the day is over. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 5_000;
 
 /** What a person did, in the person's own words. */
 interface Entry {
@@ -67,7 +67,10 @@ async function work(page: Page, person: string, done: Entry[]): Promise<void> {
         (found) => found.jsonValue(),
         () => [],
       );
-    if (left === false || left.length === 0) return;
+    if (left === false || left.length === 0) {
+      if (done.length === CHATS || page.isClosed()) return;
+      continue;
+    }
     // Each begins elsewhere in the list, and often at the chat of another.
     const chatId = left[Math.min(PEOPLE.indexOf(person) * 2, left.length - 1)] ?? "";
     seen.push(chatId);

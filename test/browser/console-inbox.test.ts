@@ -1,6 +1,6 @@
 import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { comes, type Desk, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { comes, type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers, withUndo } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -162,6 +162,8 @@ test("switching to a chat of the list takes at most two requests", async () => {
   const page = await openConsole(browser, screenOf(desk, `inbox/${one.id}`));
   const paths: string[] = [];
   page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+  // All that is open is loaded once more, twelve seconds after the stream has begun.
+  await stopTimers(page, 12_000);
   await page.reload();
   await log(page).getByText("First").waitFor();
   // What is shown is loaded again once the stream has begun.

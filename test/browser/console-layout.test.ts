@@ -1,6 +1,7 @@
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { type Desk, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
+import { openHearing } from "./console-notifications.ts";
 import { browser } from "./file-browser.ts";
 import { fillWithHostileData, GERMAN, type Hostile } from "./hostile-data.ts";
 import { layoutFaults } from "./layout-faults.ts";
@@ -174,8 +175,10 @@ test("a row of the list is as high with an answer, a draft, “New” or nothing
   const own = await openDesk("Heights");
   await own.chat("Nia None");
   const [draft, sent, news] = [await own.chat("Dan Draft"), await own.chat("Sam Sent"), await own.chat("Nick Noted")];
-  const page = await openConsole(browser, screenOf(own, `inbox/${draft.id}`));
+  const page = await openConsole(browser, "/console");
   onTestFinished(() => page.context().close());
+  // “New” is for what comes once the page tells of it.
+  await openHearing(page, own, `inbox/${draft.id}`);
   const row = (name: string) => page.locator(".chat-row").filter({ hasText: name });
   const heightOf = async (name: string) => (await boxOf(row(name))).height;
   await page.getByLabel("Message", { exact: true }).fill("Good morning 🌞");
@@ -234,6 +237,7 @@ describe.each([1440, 1024, 390])("at %i px", (width) => {
     const second = await desk.chat("Uma Other");
     await desk.writes(first.address, "Hello?");
     const page = await open(width, `inbox/${first.id}`);
+    await stopTimers(page, 10_000);
     await page.getByRole("button", { name: "Mark as answered" }).click();
     const toast = page.getByText("Marked as answered");
     await toast.waitFor();

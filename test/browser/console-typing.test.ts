@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers, withUndo } from "./console.ts";
 import { log, messageBox } from "./console-conversation.ts";
 import { browser } from "./file-browser.ts";
 
@@ -175,6 +175,7 @@ test("the key z takes back that a chat was marked as answered", async () => {
   const { page, id } = await openAgent("Zoe Undo");
   await messageBox(page).waitFor();
   const { unansweredSince } = await chatOf(id);
+  await stopTimers(page, 10_000);
   await page.keyboard.press("e");
   await page.getByText("Marked as answered").waitFor();
   expect((await chatOf(id)).unansweredSince).toBeNull();
@@ -187,6 +188,7 @@ test("the key z takes back that a chat was marked as answered", async () => {
 test("the key z takes an assignment by a key back", async () => {
   const { page, id } = await openAgent("Zac Undo");
   await messageBox(page).waitFor();
+  await stopTimers(page, 10_000);
   await page.keyboard.press("a");
   // The button can show the assignment before its answer is here.
   await page.getByRole("button", { name: "Undo (z)" }).waitFor();
@@ -246,4 +248,35 @@ test("Escape closes the search, then the details, then the chat", async () => {
   await messageBox(page).waitFor();
   await page.keyboard.press("Escape");
   await messageBox(page).waitFor({ state: "detached" });
+});
+
+test("what a key did is not said in the chat that is opened next", async () => {
+  const { page, id, row } = await openAgent("Ada Acted");
+  const next = await desk.chat("Nell Next");
+  await messageBox(page).waitFor();
+  const release = await holdUp(page, new RegExp(`/chats/${id}/answered$`));
+  await page.keyboard.press("e");
+  await page.getByRole("link", { name: /Nell Next/ }).click();
+  await page.waitForURL(`**/inbox/${next.id}`);
+  release();
+  await row.getByText("Unanswered").waitFor({ state: "detached" });
+  await expect.poll(() => page.getByText("Marked as answered").count()).toBe(0);
+  await row.click();
+  await page.getByText("Marked as answered").waitFor();
+});
+
+test("a send that is taken back from another screen leaves that screen its keys", async () => {
+  const chat = await desk.chat("Ulf Undone");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo());
+  onTestFinished(() => page.context().close());
+  await messageBox(page).fill("Too early");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Undo (Esc)").waitFor();
+  await page.getByRole("link", { name: "Channels" }).click();
+  await page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("Undo (Esc)").waitFor({ state: "detached" });
+  await page.keyboard.press("g");
+  await page.keyboard.press("i");
+  await page.waitForURL("**/inbox");
 });

@@ -153,6 +153,17 @@ export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;
 }
 
+/** Timers of this length never ring on the page, in milliseconds: a test must not be a race with them. */
+export async function stopTimers(page: Page, length: number): Promise<void> {
+  const stop = (stopped: number) => {
+    const { setTimeout } = globalThis;
+    const own = (run: () => void, ms?: number) => setTimeout(run, ms === stopped ? 2 ** 31 - 1 : ms);
+    Object.assign(globalThis, { setTimeout: own });
+  };
+  await page.addInitScript(stop, length);
+  await page.evaluate(stop, length);
+}
+
 /** Waits until a part of a page is shown. If it doesn't come, the error has what the page shows instead. */
 export async function comes(part: Locator): Promise<void> {
   await part.waitFor().catch(async (error: Error) => {

@@ -145,12 +145,9 @@ test("every method of a route has a color, in the reference and in its side bar"
     await page.goto(base + path);
     const found = await page
       .locator(".method")
-      .evaluateAll((all) =>
-        all
-          .filter((one) => getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)")
-          .map((one) => one.textContent ?? ""),
-      );
-    for (const method of found) bare.add(method);
+      .evaluateAll((all) => all.map((one) => [one.textContent ?? "", getComputedStyle(one).backgroundColor] as const));
+    expect(found.length, path).toBeGreaterThan(0);
+    for (const [method, color] of found) if (color === "rgba(0, 0, 0, 0)") bare.add(method);
   }
   expect([...bare]).toEqual([]);
 });

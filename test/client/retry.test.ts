@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ParleyError, retryAfterOf } from "../../src/client/error.ts";
 import { dataOf } from "../../src/client/parley.ts";
 import { clientOf, cut, cutInside, json } from "./server.ts";
@@ -143,6 +143,7 @@ test("a hundred sends at once all go out, however few a window admits", async ()
 });
 
 test("those that were limited together return at different times, none of them early", async () => {
+  onTestFinished(() => void vi.restoreAllMocks());
   const wakes: number[] = [];
   vi.spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(0.5).mockReturnValueOnce(0.999);
   const waited = vi.spyOn(globalThis, "setTimeout");
@@ -153,9 +154,17 @@ test("those that were limited together return at different times, none of them e
 });
 
 test("a request that is limited again and again ends at its deadline, with the service's error", async () => {
-  const { parley, asked } = await clientOf([limitedFor(0)], { deadlineMs: 300 });
+  onTestFinished(() => void vi.restoreAllMocks());
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  let now = Date.now();
+  vi.spyOn(Date, "now").mockImplementation(() => now);
+  const slowly = (...call: Parameters<ReturnType<typeof limitedFor>>) => {
+    now += 50;
+    return limitedFor(0)(...call);
+  };
+  const { parley, asked } = await clientOf([slowly], { deadlineMs: 300 });
   await expect(parley.api.GET("/key").then(dataOf)).rejects.toMatchObject({ code: "rate_limited" });
-  expect(asked.length).toBeGreaterThan(5);
+  expect(asked).toHaveLength(6);
 });
 
 test("a wait that would pass the deadline is an error at once", async () => {

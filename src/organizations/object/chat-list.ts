@@ -208,9 +208,13 @@ export class ChatList {
     return open.filter(({ id, kind }) => id === channel || kind === channel);
   }
 
-  /** Null if these are all channels, so that a query needs no condition. */
+  /** Null if no other channel has chats, so that a query needs no condition. The row of a deleted channel stays. */
   #narrowed(channels: KnownChannel[]): KnownChannel[] | null {
-    return channels.length === this.#channels.all().size ? null : channels;
+    const all = this.#channels.all();
+    if (channels.length === all.size) return null;
+    const selected = new Set(channels.map(({ id }) => id));
+    const others = [...all.keys()].filter((id) => !selected.has(id));
+    return this.#channels.countChats(others) === 0 ? null : channels;
   }
 
   #visible(id: string): ChatRow | undefined {

@@ -16,9 +16,9 @@ export interface ScreenParts {
   part: string | undefined;
 }
 
-/** Opens a screen. @param replaces whether it takes the place of the one before in the history */
+/** Opens a screen. @param replaces whether it takes the place of the one before in the history, as the same address does */
 export function route(to: string, replaces = false): void {
-  if (replaces) history.replaceState(null, "", to);
+  if (replaces || to === location.pathname + location.search) history.replaceState(null, "", to);
   else history.pushState(null, "", to);
   readPath();
 }

@@ -44,9 +44,13 @@ export function heard(isAnswered: boolean): void {
   isCut = !isAnswered;
 }
 
+/** Whether the session was lost when it last changed. */
+let wasLost = false;
 // A session that is back, too.
 effect(() => {
-  if (!isSessionLost()) repeatNow();
+  const isLost = isSessionLost();
+  if (wasLost && !isLost) repeatNow();
+  wasLost = isLost;
 });
 
 function repeat(): void {

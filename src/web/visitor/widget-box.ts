@@ -28,7 +28,7 @@ export function widgetBox({ channel, position, offset, colorScheme, accent }: DO
   box.dir = directionOf(language);
   box.classList.toggle("left", position === "left");
   // Above what the site keeps at the bottom of its pages.
-  if (Number(offset) > 0) box.style.setProperty("--offset", `${offset}px`);
+  if (Number(offset) > 0) box.style.setProperty("--offset", `${Number(offset)}px`);
   box.classList.toggle("dark", isDark(colorScheme));
   const button = launcher();
   const count = document.createElement("span");

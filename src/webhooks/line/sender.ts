@@ -264,7 +264,7 @@ export class LineSender {
 
   #hold(answer: WebhookPermitAnswer & { outcome: "later" }): void {
     // The wake-up came before this answer.
-    if (answer.isWaiting && answer.number <= this.#woken) return;
+    if (answer.isWaiting ? answer.number <= this.#woken : this.#woken > 0) return;
     const { line, askAt } = afterLater(this.#kept.line, answer, this.#host.clock.now());
     this.#askAt = askAt;
     this.#kept.save(line);
@@ -276,13 +276,14 @@ export class LineSender {
     const mayStart = () => this.#kept.exists && this.#isCurrent(next) && isPermitFresh(askedAt, clock.now());
     const previous = replayId === null ? this.#kept.line.previous : null;
     const call = { webhookId: this.#id, fact, previous, replayId, attempt: tries + 1, permit };
+    const freshBefore = this.#freshSince;
     const result = await callWebhook(this.#host, call, mayStart);
     if (result === "stopped") return;
     this.#unreported.used();
     if (result === "gone") return this.#giveUp(fact, replayId, GONE, permit.permit);
     const { outcome, nextAt } = judgedAttempt(next, result, result.retryAfterMs, clock.now(), clock.random());
-    // The wake-up came during the call.
-    const isStale = result.startedAt < this.#freshSince;
+    // The wake-up came during the call. Its time is by another clock.
+    const isStale = this.#freshSince > freshBefore;
     const attempt = this.#attemptOf(fact, replayId, { ...result, outcome, permit: permit.permit });
     const { eventId, code, durationMs: ms } = attempt;
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });

@@ -9,6 +9,7 @@ export interface FailedRange {
 type RangeRow = { line: string; first: number; last: number };
 
 const INSERT = "insert into failed (line, first, last, at) values (?, ?, ?, ?)";
+const UPSERT = `${INSERT} on conflict (line, first) do update set last = excluded.last, at = excluded.at`;
 
 /** The events that the lines of a webhook gave up, as ranges of numbers. */
 export class FailedEvents {
@@ -52,7 +53,7 @@ export class FailedEvents {
       this.#sql.exec("delete from failed where line = ? and first between ? and ?", lineId, first, last);
     }
     this.#sql.exec(
-      `${INSERT} on conflict (line, first) do update set last = excluded.last, at = excluded.at`,
+      UPSERT,
       ...[lineId, Math.min(first, joined?.first ?? first), Math.max(last, joined?.last ?? last), now],
     );
   }
@@ -90,9 +91,11 @@ export class FailedEvents {
    * range is of the chat before, and `removeLine` must leave these events.
    */
   #renew(row: RangeRow & { at: number }, [first, last]: EventRange, now: number): void {
+    const before = row.first === first ? this.#before(row.line, first - 1) : undefined;
+    const joined = before?.last === first - 1 ? before : null;
     this.#sql.exec("delete from failed where line = ? and first = ?", row.line, row.first);
     if (row.first < first) this.#sql.exec(INSERT, row.line, row.first, first - 1, row.at);
-    this.#sql.exec(INSERT, row.line, first, last, now);
+    this.#sql.exec(UPSERT, row.line, joined?.first ?? first, last, now);
     if (row.last > last) this.#sql.exec(INSERT, row.line, last + 1, row.last, row.at);
   }
 

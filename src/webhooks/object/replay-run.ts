@@ -29,6 +29,8 @@ export interface StoredReplay {
   search: ReplaySearch;
   found: number;
   createdAt: number;
+  /** Set once all its events have ended: how many were accepted. */
+  done?: { sent: number };
 }
 
 /** The parts of the webhook's object that the run of a replay uses. */
@@ -89,6 +91,11 @@ export class ReplayRun {
     this.#parts.gone.clear();
     this.#searchAt = 0;
     this.#store(replay);
+  }
+
+  /** All events of the replay have ended. @param sent how many were accepted */
+  end(replay: StoredReplay, sent: number): void {
+    this.#store({ ...replay, done: { sent } });
   }
 
   /** Whether each line has taken its events. */

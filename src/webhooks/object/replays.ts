@@ -71,9 +71,11 @@ export class Replays implements DuePart {
     return { ended: ended + (outcome === "retry" ? 0 : 1), sent: sent + (outcome === "accepted" ? 1 : 0) };
   }
 
-  /** The log has these counts. */
+  /** The log has these counts. It forgets them after many other attempts, so the end of the replay is stored at once. */
   keep(replayId: string, counts: ReplayCounts): void {
     this.#counts = { replayId, counts };
+    const stored = this.#run.stored();
+    if (stored?.id === replayId) this.#present(stored);
   }
 
   /** See `ReplayRun`. */
@@ -102,11 +104,12 @@ export class Replays implements DuePart {
   }
 
   #present(replay: StoredReplay): ReplayProgress {
-    const { id, found } = replay;
+    const { id, found, done } = replay;
+    if (done) return { id, state: "done", found, sent: done.sent };
     const { ended, sent } = this.#countsOf(id);
     const isOver = this.#run.isHandedOut(replay) && ended + this.#parts.gone.events() >= found;
-    const state = isOver ? "done" : "running";
-    return { id, state, found, sent };
+    if (isOver) this.#run.end(replay, sent);
+    return { id, state: isOver ? "done" : "running", found, sent };
   }
 
   #countsOf(replayId: string): ReplayCounts {

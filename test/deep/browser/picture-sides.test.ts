@@ -67,9 +67,9 @@ test("a browser sees no picture of 1,000 broken and lying ones with other sides 
   const page = await browser.newPage();
   const seen = await page.evaluate(seenIn, pictures);
   const different = pictures.flatMap(({ seed, name, sides: { width, height } }, index) => {
-    const { width: seenWidth = 0, height: seenHeight = 0 } = seen[index] ?? {};
-    if (seenWidth === 0 || (seenWidth === width && seenHeight === height)) return [];
-    return [`seed ${seed}, ${name}: ${seenWidth} × ${seenHeight}, not ${width} × ${height}`];
+    const found = seen[index];
+    if (!found || found.width === 0 || (found.width === width && found.height === height)) return [];
+    return [`seed ${seed}, ${name}: ${found.width} × ${found.height}, not ${width} × ${height}`];
   });
   expect(different).toEqual([]);
   // Else it compared nothing.

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { readVariables } from "../../../src/cli/dev-vars.ts";
-import { freePort } from "../../../src/cli/local/port.ts";
 import { awaitHealthy } from "../../../src/cli/wrangler.ts";
 import { copyCheckout } from "../../support/world/checkout.ts";
 import { lastingPort } from "../../support/world/lasting-port.ts";
@@ -31,7 +30,7 @@ function environment(more: Record<string, string> = {}) {
 /** A `wrangler dev` in the checkout, until the test is over. */
 async function dev(): Promise<{ base: string; printed: () => string; end: () => Promise<void> }> {
   const port = await lastingPort("localhost");
-  const inspector = await freePort(0, "127.0.0.1");
+  const inspector = await lastingPort();
   const args = ["dev", "--port", String(port), "--inspector-port", String(inspector)];
   const process_: ChildProcess = spawn("wrangler", args, { cwd: checkout, env: environment(), detached: true });
   const exited = once(process_, "close");

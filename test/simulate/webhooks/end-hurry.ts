@@ -4,6 +4,7 @@ import type { LineIdentity } from "./chat.ts";
 import type { WebhookJudge } from "./judge.ts";
 import type { BookedLine } from "./lines-book.ts";
 import type { Owner } from "./owner.ts";
+import { pass } from "./pass.ts";
 import { stateOf } from "./permit-judge.ts";
 import type { Receivers } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
@@ -28,7 +29,6 @@ const DAY_S = 86_400;
 const CLOCKS_MS = MINUTE;
 /** How long all lines may take after the act, at a call a second and one at a time. */
 const HURRY_MS = 30 * SECOND;
-const MAX_EVENTS = 50_000;
 
 /** Ends the waits of a webhook that works again: those of a pause, and those of events that failed. @throws Violation */
 export async function checkHurry(parts: Parts, webhook: SimulatedObject): Promise<void> {
@@ -107,10 +107,4 @@ async function checkNothingWaits(
 
 function write(world: WebhookWorld, { chat }: OwedLine): void {
   world.after(world.between(0, 50), () => chat.receive("write", [["hurried"]], () => {}));
-}
-
-/** Lets time pass, also if nothing is due. */
-async function pass(world: WebhookWorld, ms: number): Promise<void> {
-  world.after(ms, () => {});
-  await world.run(world.now + ms, MAX_EVENTS);
 }

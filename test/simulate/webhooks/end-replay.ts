@@ -3,6 +3,7 @@ import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
 import type { WebhookJudge } from "./judge.ts";
 import type { Owner } from "./owner.ts";
+import { pass } from "./pass.ts";
 import { stateOf } from "./permit-judge.ts";
 import type { WebhookWorld } from "./rules.ts";
 
@@ -16,7 +17,6 @@ interface Parts {
 const HOUR = 3_600_000;
 /** After this time, another replay may start. */
 const STALE_MS = 97 * HOUR;
-const MAX_EVENTS = 50_000;
 
 /**
  * Sends everything to a webhook that works again, while one chat does not answer and another one can't be reached at first.
@@ -50,12 +50,6 @@ export async function checkReplay(parts: Parts, webhook: SimulatedObject): Promi
   silent.isSilent = false;
   await pass(world, 2 * HOUR);
   checkReplayed(parts, silent, webhook.name, replay.id);
-}
-
-/** Lets time pass, also if nothing is due. */
-async function pass(world: WebhookWorld, ms: number): Promise<void> {
-  world.after(ms, () => {});
-  await world.run(world.now + ms, MAX_EVENTS);
 }
 
 function checkReplayed({ world, judge }: Parts, chat: SimulatedObject, webhookId: string, replayId: string): void {

@@ -6,6 +6,7 @@ import { checkReplay } from "./end-replay.ts";
 import type { WebhookJudge } from "./judge.ts";
 import type { BookedLine } from "./lines-book.ts";
 import type { Owner } from "./owner.ts";
+import { MAX_EVENTS } from "./pass.ts";
 import { stateOf } from "./permit-judge.ts";
 import type { Receivers } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
@@ -24,7 +25,6 @@ const HOUR = 3_600_000;
 const SETTLED_MS = 10 * 60_000;
 /** How long a line may take once nothing makes it wait: the calls of chats that do not answer back off for minutes. */
 const GRACE_MS = 2 * HOUR;
-const MAX_EVENTS = 50_000;
 
 /** Ends all faults but some that stay, and checks that everything else is delivered. @throws Violation */
 export async function checkEnd(parts: Parts): Promise<void> {

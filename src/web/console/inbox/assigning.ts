@@ -1,8 +1,10 @@
-import type { Member } from "../api.ts";
-import { say, sayError, sayFailure, sayUndoable } from "../parts/toast.tsx";
+import { type Member, textOf } from "../api.ts";
+import { currentPath } from "../location.ts";
+import { say, sayUndoable } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
 import { assignedText, memberName } from "./assignee.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
+import { sayFailedIn } from "./say-failed.ts";
 
 /** What assigns the chat that the person sees. */
 export function assigning(store: ConversationStore, members: readonly Member[]) {
@@ -12,12 +14,16 @@ export function assigning(store: ConversationStore, members: readonly Member[]) 
 
   /** @param before the assignee that the chat must have */
   const assign = (memberId: string | null, before = seen) => {
+    const path = currentPath.value;
     const work = async () => {
       const isGiven = await store.assign(memberId, before);
-      if (isGiven) sayUndoable(assignedText(nameOf(memberId)), async () => assign(before, memberId));
-      else sayFailure(`Somebody was faster: ${assignedText(nameOf(store.chat.value?.assigneeId ?? null))}`);
+      if (isGiven) sayUndoable(assignedText(nameOf(memberId)), async () => assign(before, memberId), path);
+      else {
+        const owner = assignedText(nameOf(store.chat.value?.assigneeId ?? null));
+        sayFailedIn(store.chat.value, `Somebody was faster: ${owner}`);
+      }
     };
-    store.once("assign", work).catch(sayError);
+    store.once("assign", work).catch((error: unknown) => sayFailedIn(store.chat.value, textOf(error)));
   };
 
   /** Assigns the chat to the person, or to nobody if it is theirs. */

@@ -209,11 +209,8 @@ export class ChatListStore {
     if (!this.#isShown) return;
     this.#loadingAgain ??= setTimeout(() => {
       this.#loadingAgain = undefined;
-      void this.load().then(() => {
-        // Else the next event or the next connection loads it.
-        const status = this.error.value?.status ?? 0;
-        if (status === 429 || status >= 500) this.#loadSoon();
-      });
+      // `useChats` repeats what fails.
+      void this.load();
     }, LOAD_EVERY_MS);
   }
 

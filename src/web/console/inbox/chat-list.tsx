@@ -278,6 +278,9 @@ function StatusMark({ status }: { status: Message["status"] }) {
 function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const typed = useSignal(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // Another filter may be chosen before the timer rings.
+  const latest = useRef(onChange);
+  latest.current = onChange;
   // Not what the person has just typed: a space at its end, or letters that came since.
   useEffect(() => {
     if (timer.current === undefined && typed.value.trim() !== text) typed.value = text;
@@ -288,7 +291,7 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      onChange(next.trim());
+      latest.current(next.trim());
     }, TYPING_MS);
   };
   return (

@@ -13,10 +13,10 @@ import { windowClosesAt } from "./timeline.ts";
 /** Says that the network delivers templates alone, if it does. */
 export function ClosedNotice({ store, chat, choose }: { store: ConversationStore; chat: Chat; choose: JSX.Element }) {
   const { freeTextHours } = DESCRIPTIONS[chat.channel.kind];
-  if (!freeTextHours || store.state.value === "loading") return null;
+  if (!freeTextHours || store.state.value === "loading" || !may("messages:read")) return null;
   const closesAt = windowClosesAt(store.messages.value, freeTextHours);
   if (closesAt !== null && closesAt > now.value) return null;
-  const wroteNever = closesAt === null && !store.hasOlder.value && may("messages:read");
+  const wroteNever = closesAt === null && !store.hasOlder.value;
   return (
     <div class="notice tone-warn">
       <Icon name="clock" />

@@ -78,7 +78,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
           ),
           Address: <Copyable text={contact.address} />,
           Channel: <bdi>{channel.name}</bdi>,
-          "Free text": freeTextHours && <Window store={store} hours={freeTextHours} />,
+          "Free text": freeTextHours && may("messages:read") && <Window store={store} hours={freeTextHours} />,
           Began: <Time at={createdAt} long />,
           Chat: <Copyable text={id} />,
         }}

@@ -33,6 +33,8 @@ export class ConversationStore {
   readonly sends = signal(0);
   /** The messages that the person sent from here, or did something with. */
   readonly acted = new Set<string>();
+  /** Whether a screen shows the conversation, so that its text box can take the keys. */
+  isShown = false;
   /** The channel has said that it can't show what was read. */
   hasNoReadMarks = false;
   readonly #api: Api;
@@ -184,7 +186,7 @@ export class ConversationStore {
 
   #begin(isNote: boolean): void {
     if (!isNote && !may("messages:send")) return;
-    holdKeys();
+    if (this.isShown) holdKeys();
     this.writing.value = { isNote, begins: this.writing.value.begins + 1 };
   }
 

@@ -1,16 +1,16 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import type { Chat, Member } from "../api.ts";
+import { type Chat, type Member, textOf } from "../api.ts";
 import { holdKeys, takeKeys } from "../held-keys.ts";
 import { Lazy } from "../lazy.tsx";
-import { isFollowed, route } from "../location.ts";
+import { currentPath, isFollowed, route } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { NotesStore } from "../notes/notes-store.ts";
 import { useAll, usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
-import { say, sayError, sayUndoable, Toasts } from "../parts/toast.tsx";
+import { say, sayUndoable, Toasts } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { assigning } from "./assigning.ts";
@@ -19,6 +19,7 @@ import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { Messages } from "./messages.tsx";
+import { sayFailedIn } from "./say-failed.ts";
 import { typists } from "./typing.ts";
 import { useRead } from "./use-read.ts";
 import { useStores } from "./use-stores.ts";
@@ -48,23 +49,25 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const chat = store.chat.value;
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
   const withdraw = useRef(() => {});
+  const failed = (reason: unknown) => sayFailedIn(chat, textOf(reason));
   const unanswered = () => {
     store
       .once("unanswered", async () => {
         await store.markUnanswered();
         withdraw.current();
-        say("Marked as unanswered");
+        if (store.isShown) say("Marked as unanswered");
       })
-      .catch(sayError);
+      .catch(failed);
   };
   const answered = () => {
     if (!chat?.unansweredSince) return;
+    const path = currentPath.value;
     store
       .once("answered", async () => {
         await store.markAnswered();
-        withdraw.current = sayUndoable("Marked as answered", () => store.markUnanswered());
+        withdraw.current = sayUndoable("Marked as answered", () => store.markUnanswered(), path);
       })
-      .catch(sayError);
+      .catch(failed);
   };
   useLayoutEffect(() => {
     if (!isFollowed.value) return;

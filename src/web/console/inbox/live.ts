@@ -1,8 +1,8 @@
 import { effect, signal } from "@preact/signals";
 import type { FollowedEvent, TypingEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
-import { apiOf, eventsOf, ParleyError } from "../api.ts";
-import { repeatLater, repeatNow } from "../repeat-later.ts";
+import { apiOf, asParleyError, eventsOf, ParleyError } from "../api.ts";
+import { isPassing, repeatLater, repeatNow } from "../repeat-later.ts";
 import { currentSession, isSessionLost, may } from "../session.ts";
 import { shareStream } from "./shared-stream.ts";
 import { showTyping } from "./typing.ts";
@@ -211,16 +211,19 @@ class Line {
     }
   }
 
+  readonly #countAgain = () => this.#ended.signal.aborted || void this.count();
+
   /** Counts the unanswered chats. */
   async count(): Promise<void> {
+    if (!may("chats:read")) return;
     try {
       const query = { unanswered: "true", limit: 1 } as const;
       const { pagination } = await apiOf(this.#organizationId).GET("/chats", { query, signal: this.#ended.signal });
       const total = "total" in pagination ? Number(pagination.total) : 0;
       unansweredCount.value = total === 0 ? "" : total > MOST_SHOWN ? `${MOST_SHOWN}+` : String(total);
-    } catch {
+    } catch (error) {
       // The count is a hint. The list itself shows what is wrong.
-      repeatLater(() => this.#ended.signal.aborted || void this.count());
+      if (isPassing(asParleyError(error))) repeatLater(this.#countAgain);
     }
   }
 }

@@ -22,7 +22,7 @@ const NO_CHATS: Readonly<
   assigned: {
     icon: "person",
     title: "No chats here",
-    text: "To assign a chat, use the menu at the top of a conversation or press A.",
+    text: "To assign a chat, use the menu at the top of a conversation or press a.",
   },
   nobodys: { icon: "check", title: "No unassigned chats", text: "Unassigned chats appear here." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },

@@ -2,14 +2,14 @@ import { type Signal, signal } from "@preact/signals";
 import type { UploadFile } from "../../shared/files/repeat-upload.ts";
 import type { FileStage } from "../../shared/files/stage.ts";
 import { type Chat, type Message, ParleyError, textOf } from "../api.ts";
-import { currentPath } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
-import { say, sayError, sayFailure } from "../parts/toast.tsx";
+import { say, sayError } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { currentSession, may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { begunAt, type Draft, drafts, stageOf, textIn, type Undecided, undecidedSends } from "./drafts.ts";
+import { sayFailedIn } from "./say-failed.ts";
 import { undoMs } from "./undo.ts";
 import { type UndoPart, undosOf } from "./undos.ts";
 import { uploadStaged, uploadTo } from "./upload-staged.ts";
@@ -100,14 +100,17 @@ export class Sending {
   }
 
   /**
-   * What the person may not know of: what others of the company sent since the message was begun, and what anybody wrote
+   * What the person may not know of: what others of the company sent since the message was begun, and what others wrote
    * so lately that it can't have been read. Else two people answer the same question.
    */
   #unknown(): Message[] {
     const begun = begunAt.read(this.#chat.id);
+    const { member } = currentSession();
     if (!may("messages:read")) return [];
-    return this.#store.messages.value.filter(({ id, seq, direction }) => {
+    return this.#store.messages.value.filter(({ id, seq, direction, senderId }) => {
       if (seq === null || seq <= (begun?.seq ?? 0) || this.#store.acted.has(id)) return false;
+      // Sent before the conversation was opened again.
+      if (member && senderId === member.id) return false;
       return seq > this.#seen || (begun !== null && direction === "OUTBOUND");
     });
   }
@@ -210,18 +213,13 @@ export class Sending {
   #ask(conflict: Conflict): void {
     this.conflict.value = conflict;
     this.#knows();
-    if (!this.#isOpen()) this.#failed(MOVED_ON);
+    if (!this.#store.isShown) this.#failed(MOVED_ON);
   }
 
   /** Says that a message was not sent, and whose it was: its person may have gone on to another chat. */
   readonly #failed = (error: unknown): void => {
-    const to = this.#isOpen() ? "" : `Your message to ${contactName(this.#chat)} was not sent. `;
-    sayFailure(to + textOf(error));
+    sayFailedIn(this.#chat, textOf(error), (name) => `Your message to ${name} was not sent.`);
   };
-
-  #isOpen(): boolean {
-    return currentPath.value.includes(this.#chat.id);
-  }
 
   /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
   #decided(draft: Draft, isAnyway: boolean): Undecided {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { NotesStore } from "../notes/notes-store.ts";
 import { usePlace } from "../organization.ts";
@@ -23,6 +23,12 @@ export function useStores(id: string, known: Chat | null, onChat: (chat: Chat) =
     const failure = await failing;
     if (failure) store.failed(failure.error);
   };
+  useLayoutEffect(() => {
+    store.isShown = true;
+    return () => {
+      store.isShown = false;
+    };
+  }, [store]);
   useEffect(() => {
     void load();
     return listen((event) => {

@@ -28,22 +28,27 @@ let count = 0;
 
 /** Says briefly what was done. @returns a function that removes it */
 export function say(text: string, action: Toast["action"] = null, shownMs = SHOWN_MS): () => void {
-  return show({ text, action, isError: false }, shownMs);
+  return show({ text, action, isError: false, path: currentPath.value }, shownMs);
 }
 
-/** Says briefly what an act did, and offers to take it back. @returns a function that removes it */
-export function sayUndoable(text: string, undo: () => Promise<unknown>): () => void {
+/**
+ * Says briefly what an act did, and offers to take it back.
+ * @param path the screen of the act: the person may be on another one by now
+ * @returns a function that removes it
+ */
+export function sayUndoable(text: string, undo: () => Promise<unknown>, path = currentPath.value): () => void {
   const run = () => {
     remove();
     undo().catch(sayError);
   };
-  const remove = say(text, { label: "Undo (z)", run, isByKey: true }, UNDO_SHOWN_MS);
+  const action = { label: "Undo (z)", run, isByKey: true };
+  const remove = show({ text, action, isError: false, path }, UNDO_SHOWN_MS);
   return remove;
 }
 
 /** Says briefly that something failed. */
 export function sayFailure(text: string): void {
-  show({ text, action: null, isError: true }, ERROR_SHOWN_MS);
+  show({ text, action: null, isError: true, path: currentPath.value }, ERROR_SHOWN_MS);
 }
 
 /** Says that an action failed, and why. */
@@ -51,13 +56,12 @@ export function sayError(error: unknown): void {
   sayFailure(textOf(error));
 }
 
-function show(said: Omit<Toast, "id" | "path">, shownMs: number): () => void {
+function show(said: Omit<Toast, "id">, shownMs: number): () => void {
   const id = ++count;
-  const toast = { ...said, path: currentPath.value };
   const before = toasts.value.filter(({ action }) => !action?.isByEscape).slice(0, -2);
   // A failure that is repeated is said once.
   const isRepeated = (one: Toast) => one.isError && one.text === said.text;
-  toasts.value = [...toasts.value.filter((one) => !before.includes(one) && !isRepeated(one)), { id, ...toast }];
+  toasts.value = [...toasts.value.filter((one) => !before.includes(one) && !isRepeated(one)), { id, ...said }];
   const remove = () => (toasts.value = toasts.value.filter((one) => one.id !== id));
   setTimeout(remove, shownMs);
   return remove;

@@ -1,4 +1,4 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { eventId } from "../../../../src/model/event.ts";
@@ -197,4 +197,21 @@ test("a replay is refused while the one before it waits for its chat, so that ne
   await replay(webhook);
   await webhook.alarm();
   await until(() => expect(replayed).toHaveLength(3));
+});
+
+test("a replay that has ended stays so when the log has forgotten its attempts", async () => {
+  const webhook = await webhookWithFailed(1);
+  const { replayed } = fakeLines();
+  const id = await replay(webhook);
+  await webhook.alarm();
+  await until(() => expect(replayed).toHaveLength(1));
+  await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 1 }));
+  await webhook.report(1, { number: 7, replayId: id });
+  // As after 2,000 attempts.
+  await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) => {
+    for (const table of [0, 1]) sql.exec(`delete from attempts_${table}`);
+  });
+  await webhook.evict();
+  expect(await webhook.object().replayState(id)).toEqual({ id, state: "done", found: 1, sent: 1 });
+  expect(await webhook.object().replay(webhook.webhookId, { failed: true })).toMatchObject({ outcome: "started" });
 });

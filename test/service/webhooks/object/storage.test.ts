@@ -126,10 +126,18 @@ test("what a chat gave up stays known when the deletion of the chat before it is
   await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) => {
     sql.exec("insert into failed (line, first, last, at) values (?, 1, 5, ?)", lineOf(9), before);
   });
-  await webhook.report(9, { ...givenUp, number: 2 });
+  for (const number of [2, 3]) await webhook.report(9, { ...givenUp, number });
   expect((await webhook.describe()).failed).toBe(5);
+  const rows = await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) =>
+    sql.exec("select first, last from failed order by first").toArray(),
+  );
+  expect(rows).toEqual([
+    { first: 1, last: 1 },
+    { first: 2, last: 3 },
+    { first: 4, last: 5 },
+  ]);
   await webhook.object().lineGone(webhook.webhookId, lineOf(9), deletedAt);
-  expect((await webhook.describe()).failed).toBe(1);
+  expect((await webhook.describe()).failed).toBe(2);
 });
 
 test("given-up events are kept as ranges, and are replayed once", async () => {

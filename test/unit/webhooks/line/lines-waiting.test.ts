@@ -124,6 +124,27 @@ test("a fresh start of the webhook during a call brings the next try forward, an
   expect(chat.lines.dueAt(chat.clock.now())).toBe(chat.clock.now() + 30 * SECOND);
 });
 
+test("a fresh start by a clock that is ahead brings no try forward that begins after the wake-up", async () => {
+  const chat = newOwner(1);
+  chat.answer = () => new Response("", { status: 422 });
+  chat.lines.wake("w", 1, chat.clock.now() + 2 * SECOND);
+  await chat.lines.run();
+  expect(chat.calls).toHaveLength(1);
+  expect(chat.lines.dueAt(chat.clock.now())).toBeGreaterThan(chat.clock.now());
+});
+
+test("a wake-up that overtakes the answer to wait lets the line ask again", async () => {
+  const chat = newOwner(1);
+  let asked = 0;
+  chat.permit = () => {
+    if (++asked > 1) return null;
+    chat.lines.wake("w", 1);
+    return { outcome: "later", waitMs: 60 * SECOND, isWaiting: false, number: 1 };
+  };
+  await chat.lines.run();
+  expect([asked, chat.calls.length]).toEqual([2, 1]);
+});
+
 test("a fresh start of the webhook brings the next try of a replay forward too", async () => {
   const chat = newOwner(2);
   await chat.lines.run();
