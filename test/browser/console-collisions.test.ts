@@ -71,9 +71,11 @@ test("what the contact wrote a moment before the send asks first", async () => {
   const page = await openChat(desk, chat.id);
   // The moment lasts as long as the test needs. A jump of a minute would end the stream as silent.
   await page.clock.install();
+  const stream = page.waitForResponse(/\/events\/stream/);
   await page.reload();
   await messageBox(page).fill("You are welcome.");
-  await page.clock.pauseAt(Date.now() + 40_000);
+  await stream;
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 10_000);
   await desk.writes(chat.address, "It broke again!");
   await log(page).getByText("It broke again!").waitFor();
   await page.keyboard.press("Control+Enter");

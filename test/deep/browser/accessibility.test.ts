@@ -56,10 +56,11 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.getByText("My card").waitFor();
     await place.redact(user, "My card is 4111");
     await page.getByText("This message was deleted").waitFor();
-    weather.refuse = (id) => ({ type: "refused", id, code: "rate_limited", message: "", retryAfter: 1 });
+    weather.refuse = (id) => ({ type: "refused", id, code: "rate_limited", message: "", retryAfter: 5 });
     await write(page, "one");
-    await write(page, "two");
     await page.getByText("Sending shortly").waitFor();
+    await write(page, "two");
+    await page.getByText("two", { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     weather.refuse = null;
     await eventually(() => place.heard(user), ["one", "two"]);
