@@ -5,12 +5,12 @@ export function writeOpaque(values: readonly unknown[]): string {
 }
 
 /** A place in a list of one owner, an organization or a chat, as a cursor. It is not signed, and must grant nothing. */
-export function writeCursor(ownerId: string, place: readonly unknown[]): string {
+export function writeListCursor(ownerId: string, place: readonly unknown[]): string {
   return writeOpaque([endOf(ownerId), ...place]);
 }
 
-/** The place in a cursor of `writeCursor`. Empty for one of another owner, or with another number of values. */
-export function readCursor(ownerId: string, cursor: string, count: number): unknown[] {
+/** The place in a cursor of `writeListCursor`. Empty for one of another owner, or with another number of values. */
+export function readListCursor(ownerId: string, cursor: string, count: number): unknown[] {
   const [owner, ...place] = readOpaque(cursor, count + 1);
   return owner === endOf(ownerId) ? place : [];
 }

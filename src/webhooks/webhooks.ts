@@ -20,7 +20,7 @@ import { noOrganization } from "../model/caller.ts";
 import { ApiError } from "../model/error.ts";
 import { isId } from "../model/id.ts";
 import type { WalkPagination } from "../model/list-page.ts";
-import { readCursor, writeCursor } from "../model/opaque.ts";
+import { readListCursor, writeListCursor } from "../model/opaque.ts";
 import { newWebhookSecret } from "../model/webhook-signature.ts";
 import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "../model/webhook-url.ts";
 import { configured } from "../platform/config.ts";
@@ -134,11 +134,11 @@ export async function listWebhooks(
 
 /** A place in the list: behind the webhook with this time and id, which may be gone by then. */
 function printCursor(organizationId: string, { createdAt, id }: RowPosition): string {
-  return writeCursor(organizationId, [createdAt, id]);
+  return writeListCursor(organizationId, [createdAt, id]);
 }
 
 function parseCursor(organizationId: string, cursor: string): RowPosition | null {
-  const [createdAt, id] = readCursor(organizationId, cursor, 2);
+  const [createdAt, id] = readListCursor(organizationId, cursor, 2);
   const isPlace = typeof id === "string" && isId("whk", id);
   return isPlace && Number.isSafeInteger(createdAt) ? { createdAt: createdAt as number, id } : null;
 }

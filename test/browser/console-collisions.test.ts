@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { type Desk, holdUp, openConsole, openDesk, screenOf } from "./console.ts";
 import { log, messageBox, messagesOf, openChat, openChatAsMember } from "./console-conversation.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
@@ -115,16 +115,12 @@ test("an answer to the message in the list is sent before the conversation is lo
   await desk.writes(chat.address, "Is it ready?");
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   onTestFinished(() => page.context().close());
-  const isSent = Promise.withResolvers<void>();
-  await page.context().route(`**/chats/${chat.id}/messages?**`, async (route) => {
-    await isSent.promise;
-    await route.continue();
-  });
+  const release = await holdUp(page.context(), new RegExp(`/chats/${chat.id}/messages\\?`));
   await page.getByRole("link", { name: /Fay Fast.*Is it ready/ }).click();
   await messageBox(page).fill("Yes.");
   await page.keyboard.press("Control+Enter");
   await expect.poll(() => textsOf(chat.id)).toEqual(["Is it ready?", "Yes."]);
-  isSent.resolve();
+  release();
   await log(page).getByText("Yes.").waitFor();
   await expect.poll(() => page.getByRole("alert").count()).toBe(0);
 });
@@ -133,18 +129,14 @@ test("a send that is refused after the person went on to another chat says whose
   const [chat, next] = [await desk.chat("Gus Gone"), await desk.chat("Ned Next")];
   const page = await openChat(desk, chat.id, { isDeaf: true });
   await messageBox(page).fill("It is ready.");
-  const isElsewhere = Promise.withResolvers<void>();
-  await page.context().route(`**/chats/${chat.id}/messages`, async (route) => {
-    await isElsewhere.promise;
-    await route.continue();
-  });
+  const release = await holdUp(page.context(), new RegExp(`/chats/${chat.id}/messages$`));
   await answers(chat.id, "It is not ready.");
   const isSending = page.waitForRequest((one) => one.method() === "POST" && one.url().endsWith("/messages"));
   await page.keyboard.press("Control+Enter");
   await isSending;
   await page.getByRole("link", { name: /Ned Next/ }).click();
   await page.waitForURL(`**/inbox/${next.id}`);
-  isElsewhere.resolve();
+  release();
   await page.getByText("Your message to Gus Gone was not sent. The chat has newer messages.").waitFor();
   await page.getByRole("link", { name: /Gus Gone.*Draft: It is ready/ }).click();
   await expect.poll(() => messageBox(page).inputValue()).toBe("It is ready.");

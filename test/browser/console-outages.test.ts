@@ -40,7 +40,7 @@ test("a send that fails twice says so once", async () => {
   await page.keyboard.press("Control+Enter");
   await expect.poll(() => refused).toBeGreaterThan(before);
   await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
-  // At once: each goes by itself later.
+  // At once: each goes on its own later.
   expect(await failures.evaluateAll((all) => all.length)).toBe(1);
 });
 

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { comes, type Desk, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { comes, type Desk, holdUp, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { browser } from "./file-browser.ts";
 
 let desk: Desk;
@@ -40,18 +40,14 @@ test("a send of the operator waits until the members are known, because it is in
   const chat = await desk.chat("Mona Members");
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   await page.getByRole("link", { name: /Mona Members/ }).waitFor();
-  const held = Promise.withResolvers<void>();
-  await page.route(/\/members\?/, async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await holdUp(page, /\/members\?/);
   await page.reload();
   await page.getByRole("link", { name: /Mona Members/ }).click();
   await box(page).fill("As Ann");
   await page.keyboard.press("Control+Enter");
   await page.locator("button[aria-busy=true]").waitFor();
   expect(await texts(chat.id)).toEqual([]);
-  held.resolve();
+  release();
   await expect.poll(() => texts(chat.id), SOON).toEqual(["As Ann"]);
   await expect.poll(() => box(page).inputValue()).toBe("");
   await page.context().close();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { AGENT, type Desk, holdUp, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -11,16 +11,6 @@ let desk: Desk;
 beforeAll(async () => {
   desk = await openDesk();
 });
-
-const AGENT = [
-  "chats:read",
-  "chats:write",
-  "messages:read",
-  "messages:send",
-  "events:read",
-  "members:read",
-  "channels:read",
-];
 
 const row = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(name) });
 const whose = (page: Page) => page.getByLabel("Whose chats");
@@ -213,7 +203,7 @@ test("the last of many members is named, offered, and can be mentioned", async (
     last = (await own.operator("POST", `/organizations/${own.organization.id}/members`, body)).member.id;
   }
   await own.api("PATCH", `/chats/${chat.id}`, { assigneeId: last });
-  const page = await openAsMember(browser, own, [...AGENT, "notes:write"], screenOf(own, `inbox/${chat.id}`));
+  const page = await openAsMember(browser, own, AGENT, screenOf(own, `inbox/${chat.id}`));
   await page.getByRole("button", { name: "Assigned to Member 104.. Change that" }).waitFor();
   await whose(page).selectOption({ label: "Member 104." });
   await row(page, "Max Many").waitFor();
@@ -275,16 +265,12 @@ test("a menu that opens before its names are here takes no key for the page, and
   const chat = await own.chat("Lou Late");
   await own.writes(chat.address, "Hello?");
   const page = await openConsole(browser, screenOf(own, `inbox/${chat.id}`));
-  const names = Promise.withResolvers<void>();
-  await page.context().route(/\/members/, async (route) => {
-    await names.promise;
-    await route.continue();
-  });
+  const release = await holdUp(page.context(), /\/members/);
   await page.reload();
   await page.getByRole("button", { name: "Mark as answered" }).waitFor();
   await page.getByRole("button", { name: "Nobody’s. Assign this chat" }).click();
   await page.keyboard.press("e");
-  names.resolve();
+  release();
   const item = page.getByRole("menuitem");
   await item.waitFor();
   await expect.poll(() => item.evaluate((one) => one === document.activeElement)).toBe(true);

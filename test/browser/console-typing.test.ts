@@ -1,6 +1,16 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers, withUndo } from "./console.ts";
+import {
+  AGENT,
+  type Desk,
+  holdUp,
+  openAsMember,
+  openConsole,
+  openDesk,
+  screenOf,
+  stopTimers,
+  withUndo,
+} from "./console.ts";
 import { log, messageBox } from "./console-conversation.ts";
 import { browser } from "./file-browser.ts";
 
@@ -9,18 +19,6 @@ let desk: Desk;
 beforeAll(async () => {
   desk = await openDesk();
 });
-
-const AGENT = [
-  "chats:read",
-  "chats:write",
-  "messages:read",
-  "messages:send",
-  "notes:read",
-  "notes:write",
-  "events:read",
-  "members:read",
-  "channels:read",
-];
 
 /** Each letter is a key of the console, and some act on the chat. */
 const WORDS = "He is again an enemy of Muzak";
@@ -44,16 +42,6 @@ async function expectUntouched(page: Page, id: string): Promise<void> {
 }
 
 const findField = (page: Page) => page.getByLabel("Find a screen, a contact or an action");
-
-/** Holds up requests. @returns what lets them through */
-async function holdUp(page: Page, address: RegExp): Promise<() => void> {
-  const gate = Promise.withResolvers<void>();
-  await page.route(address, async (route) => {
-    await gate.promise;
-    await route.continue();
-  });
-  return gate.resolve;
-}
 
 test("what is typed after a click on a row is a message, and acts on nothing", async () => {
   const { page, id, row } = await openAgent("Cleo Clicked", () => "inbox");

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { PERMISSIONS } from "../../src/model/permission.ts";
 import {
   type Channel,
@@ -12,6 +12,19 @@ import { hashOf } from "../support/world/identity.ts";
 import { caller, worldAt } from "../support/world/world.ts";
 import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
+
+/** What a member who answers chats may do. */
+export const AGENT = [
+  "chats:read",
+  "chats:write",
+  "messages:read",
+  "messages:send",
+  "notes:read",
+  "notes:write",
+  "events:read",
+  "members:read",
+  "channels:read",
+];
 
 /** An organization with a web channel, as its own people and its visitors see it. */
 export interface Desk {
@@ -151,6 +164,16 @@ export async function openAsMember(
 /** The address of an organization's screen. */
 export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;
+}
+
+/** Holds up requests. @returns what lets them through */
+export async function holdUp(of: Page | BrowserContext, address: RegExp): Promise<() => void> {
+  const gate = Promise.withResolvers<void>();
+  await of.route(address, async (route) => {
+    await gate.promise;
+    await route.continue();
+  });
+  return gate.resolve;
 }
 
 /** Timers of this length never ring on the page, in milliseconds: a test must not be a race with them. */

@@ -8,7 +8,7 @@ import type {
   Unknown,
 } from "../../model/chat-answers.ts";
 import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
-import { readCursor, writeCursor } from "../../model/opaque.ts";
+import { readListCursor, writeListCursor } from "../../model/opaque.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -87,14 +87,14 @@ export class Notes {
       .toArray();
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
-    const cursor = last ? writeCursor(chatId, [last.n]) : null;
+    const cursor = last ? writeListCursor(chatId, [last.n]) : null;
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
     return { outcome: "ok", body: `{"notes":[${page.map(({ doc }) => doc).join()}],"pagination":${pagination}}` };
   }
 
   /** A cursor has the number itself, because its note can be removed. The id of a note is accepted while it is there. */
   #placeOf(chatId: string, before: string): number | undefined {
-    const [n] = readCursor(chatId, before, 1);
+    const [n] = readListCursor(chatId, before, 1);
     if (Number.isSafeInteger(n)) return n as number;
     return this.#where("id = ?", before)?.n;
   }

@@ -1,11 +1,10 @@
-import { useEffect } from "preact/hooks";
 import { OrganizationFrame } from "./frame.tsx";
 import { currentPath, useLinks } from "./location.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/states.tsx";
 import { ToastKeys } from "./parts/toast.tsx";
 import { PasskeySignIn } from "./passkeys/passkey-sign-in.tsx";
-import { isPassing, repeatLater } from "./repeat-later.ts";
+import { useRepeat } from "./repeat-later.ts";
 import { AccessSignIn } from "./screens/access.tsx";
 import { GoToInbox, Home } from "./screens/home.tsx";
 import { Elsewhere } from "./screens/not-found.tsx";
@@ -16,7 +15,7 @@ import { beginSession, sessionState } from "./session.ts";
 export function App() {
   const now = sessionState.value;
   const error = now.state === "unknown" ? now.error : null;
-  useEffect(() => (error && isPassing(error) ? repeatLater(() => void beginSession()) : undefined), [error]);
+  useRepeat(error, () => void beginSession());
   if (now.state === "unknown") {
     return <main class="lone">{now.error && <Failure error={now.error} onRetry={() => void beginSession()} />}</main>;
   }

@@ -1,4 +1,5 @@
 import { effect } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { ParleyError } from "../../client/error.ts";
 import { isSessionLost } from "./session.ts";
 
@@ -30,6 +31,11 @@ export function repeatLater(load: () => void): () => void {
   waiting.add(load);
   timer ??= setTimeout(repeat, pauseMs);
   return () => waiting.delete(load);
+}
+
+/** Repeats the load of a screen, as long as the screen shows that it failed and that can pass. */
+export function useRepeat(error: ParleyError | null, load: () => void): void {
+  useEffect(() => (error && isPassing(error) ? repeatLater(load) : undefined), [error]);
 }
 
 /** The connection is new, so everything that failed is repeated now. */

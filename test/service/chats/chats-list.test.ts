@@ -1,10 +1,11 @@
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { newId } from "../../../src/model/id.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import {
   type Answer,
+  admin,
   type Client,
   expectFaults,
   newChannel,
@@ -14,6 +15,7 @@ import {
   shortened,
 } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
+import { rowsRead } from "../../support/rows-read.ts";
 
 /** An organization with chats on a web channel, created one after the other. */
 async function newOrganizationWith(count: number) {
@@ -239,4 +241,18 @@ test("an empty filter is a 400 that says so", async () => {
     { path: "channel", message: "must not be empty" },
     { path: "contact", message: "must not be empty" },
   ]);
+});
+
+test("a deleted channel leaves a list of all chats as cheap as it was", async () => {
+  const { api, organizationId } = await newOrganizationWith(3);
+  const channels = ["web", "web", "web", "web", "web", "web", "telegram"] as const;
+  let deleted = "";
+  for (const kind of channels) deleted = await newChannel(organizationId, kind);
+  await newChat(api, deleted, "4711");
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const statements = async (limit: number) => (await rowsRead(object, () => ids(api, `?limit=${limit}`))).length;
+  const before = await statements(51);
+  expect((await admin("DELETE", `/channels/${deleted}`)).status).toBe(200);
+  await vi.waitFor(async () => expect(await ids(api, "?limit=52")).toHaveLength(3));
+  expect(await statements(53)).toBeLessThanOrEqual(before + 1);
 });

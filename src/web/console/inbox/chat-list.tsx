@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { canTakeChats } from "../../../model/permission.ts";
 import type { Channel, Chat, Message } from "../api.ts";
 import { LazyExtra } from "../lazy.tsx";
 import { contactName } from "../names.ts";
@@ -48,7 +49,10 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
   const isUnfiltered = filter.assignee === null && filter.channel === null;
   /** The chat that is dragged, to give it to somebody. */
   const dragged = useSignal<Chat | null>(null);
-  const whose = [...(member ? [{ id: member.id, name: "Mine" }] : []), { id: NOBODY, name: "Nobody’s" }, ...others];
+  const mine = member ? [{ ...member, name: "Mine" }] : [];
+  const nobodys = { id: NOBODY, name: "Nobody’s" };
+  const whose = [...mine, nobodys, ...others];
+  const takers = [...mine, ...others].filter(({ permissions }) => canTakeChats(permissions));
   return (
     <section class="chats" aria-label="Chats">
       {openId === null && <h1 class="hidden">Inbox</h1>}
@@ -109,7 +113,11 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
       />
       <LazyExtra>
         {({ DropTargets }) => (
-          <>{dragged.value && <DropTargets chat={dragged.value} whose={whose} onChat={(chat) => store.put(chat)} />}</>
+          <>
+            {dragged.value && (
+              <DropTargets chat={dragged.value} whose={[nobodys, ...takers]} onChat={(chat) => store.put(chat)} />
+            )}
+          </>
         )}
       </LazyExtra>
     </section>

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Chat } from "../api.ts";
+import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { say, sayError } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
@@ -14,7 +15,7 @@ interface DropTargetsProps {
   onChat: (chat: Chat) => void;
 }
 
-/** Where a chat can be dropped, to give it to somebody. The menu in the conversation and the key `a` do the same. */
+/** Where a chat can be dropped, to give it to somebody. The menu in the conversation and the key `a` assign it too. */
 export function DropTargets({ chat, whose, onChat }: DropTargetsProps) {
   const { api } = usePlace();
   const { member } = currentSession();
@@ -22,7 +23,8 @@ export function DropTargets({ chat, whose, onChat }: DropTargetsProps) {
   const give = async (assigneeId: string | null, name: string) => {
     const body = { assigneeId, ifAssigneeId: chat.assigneeId };
     onChat((await api.PATCH("/chats/{id}", { path: { id: chat.id }, body })).chat);
-    say(assignedText(assigneeId && (assigneeId === member?.id ? member.name : name)));
+    // Another chat may be open.
+    say(`${contactName(chat)}: ${assignedText(assigneeId && (assigneeId === member?.id ? member.name : name))}`);
   };
   return (
     <ul class="drop-targets" aria-hidden="true">

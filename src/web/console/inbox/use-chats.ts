@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { usePlace } from "../organization.ts";
-import { isPassing, repeatLater } from "../repeat-later.ts";
+import { useRepeat } from "../repeat-later.ts";
 import { ChatListStore } from "./chat-list-store.ts";
 import { changes, type Filter } from "./chat-rows.ts";
 import { listen } from "./live.ts";
@@ -26,7 +26,6 @@ export function useChats(filter: Filter): ChatListStore {
       store.stop();
     };
   }, [store]);
-  const error = store.error.value;
-  useEffect(() => (error && isPassing(error) ? repeatLater(() => void store.load()) : undefined), [error]);
+  useRepeat(store.error.value, () => void store.load());
   return store;
 }

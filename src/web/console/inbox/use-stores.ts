@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { NotesStore } from "../notes/notes-store.ts";
 import { usePlace } from "../organization.ts";
-import { isPassing, repeatLater } from "../repeat-later.ts";
+import { useRepeat } from "../repeat-later.ts";
 import { ConversationStore } from "./conversation-store.ts";
 import { listen } from "./live.ts";
 import { endTyping } from "./typing.ts";
@@ -43,7 +43,6 @@ export function useStores(id: string, known: Chat | null, onChat: (chat: Chat) =
   useEffect(() => {
     if (isReady) notes.older().catch(store.failed);
   }, [notes, isReady, shownFrom]);
-  const error = store.error.value;
-  useEffect(() => (error && isPassing(error) ? repeatLater(() => void load()) : undefined), [error]);
+  useRepeat(store.error.value, () => void load());
   return { store, notes, load };
 }
