@@ -77,8 +77,8 @@ export function blockStrangers(
 }
 
 /**
- * The 429 for an address over the limit, or for others who share no window. By the specification each 429 carries the three
- * headers.
+ * The 429 of an address over the limit, and of what has a limit besides a key's. By the specification each 429 carries
+ * the three headers.
  */
 export function tooManyRequests(limit = MAX_IN_A_MINUTE, waitSeconds = BLOCK_SECONDS): ApiError {
   const headers = {

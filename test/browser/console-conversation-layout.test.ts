@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createChat } from "../support/world/factories.ts";
-import { type Desk, openDesk } from "./console.ts";
+import { type Desk, openDesk, stopTimers } from "./console.ts";
 import { log, messageBox, openChat, send, sendLines } from "./console-conversation.ts";
 
 let desk: Desk;
@@ -133,4 +133,25 @@ test("a page that is offline shows all of the composer", async () => {
     return button ? button.y + button.height : Number.NaN;
   };
   await expect.poll(end).toBeLessThanOrEqual(800);
+});
+
+test("on a phone, the details keep the reader's place, and what is said is seen over them", async () => {
+  const chat = await desk.chat("Pia Phone");
+  await sendLines(desk, chat.id, 40);
+  await desk.writes(chat.address, "Hello?");
+  const page = await openChat(desk, chat.id, { viewport: { width: 390, height: 700 } });
+  await log(page).getByText("Hello?").waitFor();
+  await stopTimers(page, 10_000);
+  const place = () => log(page).evaluate((box) => box.scrollTop);
+  await log(page).evaluate((box) => box.scrollTo(0, 200));
+  await expect.poll(place).toBe(200);
+  await page.getByRole("button", { name: "Mark as answered" }).click();
+  await page.getByText("Marked as answered").waitFor();
+  await page.getByRole("button", { name: "Details", exact: true }).click();
+  await page.getByRole("button", { name: "Close the details" }).waitFor();
+  await page.getByRole("button", { name: "Undo (z)" }).click();
+  await page.getByRole("button", { name: "Undo (z)" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Close the details" }).click();
+  await page.getByRole("button", { name: "Mark as answered" }).waitFor();
+  expect(await place()).toBe(200);
 });

@@ -242,6 +242,7 @@ test("what a key did is not said in the chat that is opened next", async () => {
   const { page, id, row } = await openAgent("Ada Acted");
   const next = await desk.chat("Nell Next");
   await messageBox(page).waitFor();
+  await stopTimers(page, 10_000);
   const release = await holdUp(page, new RegExp(`/chats/${id}/answered$`));
   await page.keyboard.press("e");
   await page.getByRole("link", { name: /Nell Next/ }).click();

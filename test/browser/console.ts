@@ -180,7 +180,8 @@ export async function holdUp(of: Page | BrowserContext, address: RegExp): Promis
 export async function stopTimers(page: Page, length: number): Promise<void> {
   const stop = (stopped: number) => {
     const { setTimeout } = globalThis;
-    const own = (run: () => void, ms?: number) => setTimeout(run, ms === stopped ? 2 ** 31 - 1 : ms);
+    const own = (run: () => void, ms?: number, ...given: []) =>
+      setTimeout(run, ms === stopped ? 2 ** 31 - 1 : ms, ...given);
     Object.assign(globalThis, { setTimeout: own });
   };
   await page.addInitScript(stop, length);

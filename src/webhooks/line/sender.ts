@@ -41,6 +41,8 @@ type Granted = WebhookPermitAnswer & { outcome: "granted" };
 /** An attempt that is this old was lost with its object. */
 export const LEASE_MS = 35_000;
 const AFTER_FAULT_MS = 30_000;
+/** The clocks of two objects differ by less. */
+const CLOCKS_MS = 60_000;
 /** How long a line rests after a fault, longer after each one in a row. */
 const FAULT: Backoff = { firstMs: AFTER_FAULT_MS, maxMs: 600_000 };
 /** A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt. */
@@ -282,8 +284,8 @@ export class LineSender {
     this.#unreported.used();
     if (result === "gone") return this.#giveUp(fact, replayId, GONE, permit.permit);
     const { outcome, nextAt } = judgedAttempt(next, result, result.retryAfterMs, clock.now(), clock.random());
-    // The wake-up came during the call. Its time is by another clock.
-    const isStale = this.#freshSince > freshBefore;
+    // The wake-up came during the call. Its time is by another clock, and a new instance does not know of earlier ones.
+    const isStale = this.#freshSince > Math.max(freshBefore, askedAt - CLOCKS_MS);
     const attempt = this.#attemptOf(fact, replayId, { ...result, outcome, permit: permit.permit });
     const { eventId, code, durationMs: ms } = attempt;
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });

@@ -67,9 +67,9 @@ export class EndedAttempts {
       log.add(attempt, { epoch: ended.epoch, at: now, ...counts });
     });
     this.#reported.set(name, true);
-    if (replayId !== null) replays.keep(replayId, counts);
     this.#host.release(lineId, permit);
     webhook.use(change);
+    if (replayId !== null) replays.keep(replayId, counts);
   }
 
   /** All storage was deleted. */

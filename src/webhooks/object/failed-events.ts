@@ -77,7 +77,8 @@ export class FailedEvents {
   /** The ranges after a position, in order of line and number. @param after null to begin */
   ranges(after: FailedRange | null, limit: number): FailedRange[] {
     const query = "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?";
-    const rows = this.#sql.exec<RangeRow>(query, after?.lineId ?? "", after?.range[0] ?? 0, limit).toArray();
+    // Behind its end: what is left of a range that was split meanwhile is handed out already.
+    const rows = this.#sql.exec<RangeRow>(query, after?.lineId ?? "", after?.range[1] ?? 0, limit).toArray();
     return rows.map(({ line, first, last }) => ({ lineId: line, range: [first, last] }));
   }
 

@@ -60,8 +60,9 @@ export class Replays implements DuePart {
 
   /** A line is gone, with what it had not sent. @param at when, Unix milliseconds */
   lineGone(lineId: string, at: number, replays: ReplayLeft[]): void {
-    const current = this.#run.stored()?.id;
-    for (const left of replays) if (left.id === current) this.#parts.gone.add(lineId, at, left);
+    const current = this.#run.stored();
+    for (const left of replays) if (left.id === current?.id) this.#parts.gone.add(lineId, at, left);
+    if (current) this.#present(current);
   }
 
   /** The counts of an attempt's replay with that attempt. Call `keep` with them once the log has them. */
@@ -84,8 +85,11 @@ export class Replays implements DuePart {
   }
 
   /** See `ReplayRun`. */
-  run(): Promise<void> {
-    return this.#run.run();
+  async run(): Promise<void> {
+    await this.#run.run();
+    // The last event may have ended before the last line answered.
+    const stored = this.#run.stored();
+    if (stored) this.#present(stored);
   }
 
   async #startOne(eventId: string, id: string, now: number): Promise<ReplayAnswer> {
@@ -105,11 +109,10 @@ export class Replays implements DuePart {
 
   #present(replay: StoredReplay): ReplayProgress {
     const { id, found, done } = replay;
-    if (done) return { id, state: "done", found, sent: done.sent };
     const { ended, sent } = this.#countsOf(id);
-    const isOver = this.#run.isHandedOut(replay) && ended + this.#parts.gone.events() >= found;
-    if (isOver) this.#run.end(replay, sent);
-    return { id, state: isOver ? "done" : "running", found, sent };
+    const isOver = done !== undefined || (this.#run.isHandedOut(replay) && ended + this.#parts.gone.events() >= found);
+    if (isOver && sent > (done?.sent ?? -1)) this.#run.end(replay, sent);
+    return { id, state: isOver ? "done" : "running", found, sent: Math.max(sent, done?.sent ?? 0) };
   }
 
   #countsOf(replayId: string): ReplayCounts {

@@ -250,9 +250,15 @@ test("a deleted channel leaves a list of all chats as cheap as it was", async ()
   for (const kind of channels) deleted = await newChannel(organizationId, kind);
   await newChat(api, deleted, "4711");
   const object = env.ORGANIZATIONS.getByName(organizationId);
-  const statements = async (limit: number) => (await rowsRead(object, () => ids(api, `?limit=${limit}`))).length;
+  /** The least of three reads: what the object does meanwhile counts too. */
+  const statements = async (from: number) => {
+    const counts: number[] = [];
+    for (const limit of [from, from + 1, from + 2])
+      counts.push((await rowsRead(object, () => ids(api, `?limit=${limit}`))).length);
+    return Math.min(...counts);
+  };
   const before = await statements(51);
   expect((await admin("DELETE", `/channels/${deleted}`)).status).toBe(200);
-  await vi.waitFor(async () => expect(await ids(api, "?limit=52")).toHaveLength(3));
-  expect(await statements(53)).toBeLessThanOrEqual(before + 1);
+  await vi.waitFor(async () => expect(await ids(api, "?limit=60")).toHaveLength(3));
+  expect(await statements(61)).toBeLessThanOrEqual(before + 1);
 });

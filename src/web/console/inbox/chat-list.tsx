@@ -242,7 +242,13 @@ function Row({ chat, view, isOpen, href, onDrag, assignee }: RowProps) {
         <span class="between">
           {draft === "" && lastMessage?.direction === "OUTBOUND" && <StatusMark status={lastMessage.status} />}
           <span class="grow clip note chat-row-text" dir="auto">
-            {draft === "" ? previewOf(chat) : `Draft: ${draft}`}
+            {draft === "" ? (
+              previewOf(chat)
+            ) : (
+              <>
+                Draft: <bdi>{draft}</bdi>
+              </>
+            )}
           </span>
           {isNew && <span class="count">New</span>}
           {unansweredSince && (

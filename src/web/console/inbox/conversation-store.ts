@@ -346,7 +346,8 @@ export class ConversationStore {
    */
   async #change(fields: readonly string[], call: Promise<{ chat: Chat }>): Promise<void> {
     const { chat } = await call;
-    const known = this.chat.value ?? chat;
+    // A conversation that was left no longer follows what happens, so there the answer is newer.
+    const known = (this.isShown && this.chat.value) || chat;
     const answer = Object.entries({ ...chat, ...newestActivity(chat, known) });
     const changed = Object.fromEntries(answer.filter(([field]) => fields.includes(field)));
     this.#hear((now) => ({ ...now, ...changed }));

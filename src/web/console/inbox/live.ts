@@ -222,6 +222,7 @@ class Line {
       const total = "total" in pagination ? Number(pagination.total) : 0;
       unansweredCount.value = total === 0 ? "" : total > MOST_SHOWN ? `${MOST_SHOWN}+` : String(total);
     } catch (error) {
+      if (this.#ended.signal.aborted) return;
       // The count is a hint. The list itself shows what is wrong.
       if (isPassing(asParleyError(error))) repeatLater(this.#countAgain);
     }

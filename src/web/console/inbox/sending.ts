@@ -105,14 +105,18 @@ export class Sending {
    */
   #unknown(): Message[] {
     const begun = begunAt.read(this.#chat.id);
-    const { member } = currentSession();
     if (!may("messages:read")) return [];
-    return this.#store.messages.value.filter(({ id, seq, direction, senderId }) => {
-      if (seq === null || seq <= (begun?.seq ?? 0) || this.#store.acted.has(id)) return false;
-      // Sent before the conversation was opened again.
-      if (member && senderId === member.id) return false;
+    return this.#store.messages.value.filter((message) => {
+      const { seq, direction } = message;
+      if (seq === null || seq <= (begun?.seq ?? 0) || this.#isOwn(message)) return false;
       return seq > this.#seen || (begun !== null && direction === "OUTBOUND");
     });
+  }
+
+  /** The person sent it: from here, in another tab, or before the conversation was opened again. */
+  #isOwn({ id, senderId }: Message): boolean {
+    const { member } = currentSession();
+    return this.#store.acted.has(id) || (member !== null && senderId === member.id);
   }
 
   /** Whether no text and no file waits. */
@@ -281,7 +285,7 @@ export class Sending {
     const isAhead = ({ seq, status, scheduledAt }: Message) =>
       status === "SCHEDULED" ? Date.parse(scheduledAt ?? "") <= soon : (seq ?? 0) > before;
     const ahead = this.#store.messages.value.filter(isAhead);
-    const isOwn = ahead.length > 0 && ahead.every(({ id }) => this.#store.acted.has(id));
+    const isOwn = ahead.length > 0 && ahead.every((message) => this.#isOwn(message));
     if (isOwn) {
       const hasScheduled = ahead.some(({ status }) => status === "SCHEDULED");
       await this.#send(draft, hasScheduled);

@@ -10,7 +10,7 @@ interface Toast {
   id: number;
   text: string;
   isError: boolean;
-  /** The screen on which it was said. Elsewhere it would be about something else. */
+  /** The screen that it is about. Elsewhere it would be about something else. */
   path: string;
   /**
    * `isByEscape`: Escape does it too, wherever the focus is. `isByKey`: the key `z` does it. `to`: whom it concerns, said
