@@ -16,7 +16,7 @@ export interface ScreenParts {
   part: string | undefined;
 }
 
-/** Opens a screen. @param replaces whether it takes the place of the one before in the history, as the same address does */
+/** Opens a screen. @param replaces whether the history forgets the one before, as it does for the same address */
 export function route(to: string, replaces = false): void {
   if (replaces || to === location.pathname + location.search) history.replaceState(null, "", to);
   else history.pushState(null, "", to);

@@ -40,7 +40,7 @@ export class FailedEvents {
     this.#sql = sql;
   }
 
-  /** Adds events. Those that follow the line's last range extend it. Those that are in a range already get a new time. */
+  /** Adds events. Those that follow the line's last range extend it. Those that are in a range get a new time. */
   add(lineId: string, [first, last]: EventRange, now: number): void {
     const before = this.#before(lineId, last);
     if (before && before.first <= first && before.last >= last) {

@@ -72,7 +72,7 @@ export class Replays implements DuePart {
     return { ended: ended + (outcome === "retry" ? 0 : 1), sent: sent + (outcome === "accepted" ? 1 : 0) };
   }
 
-  /** The log has these counts. It forgets them after many other attempts, so the end of the replay is stored at once. */
+  /** The log has these counts. It forgets them after many attempts, so the end of the replay is stored at once. */
   keep(replayId: string, counts: ReplayCounts): void {
     this.#counts = { replayId, counts };
     const stored = this.#run.stored();
