@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createTemplate } from "../support/world/factories.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -312,6 +312,7 @@ test("what a member may not see is named, and what a member may not change has n
 test("a screen that can't be loaded says why, with the request's id, and tries again", async () => {
   const empty = await openDesk("Empty");
   const page = await openConsole(browser, screenOf(empty, "inbox"));
+  await stopTimers(page, 2_000);
   await page.context().route(/\/templates\?/, (route) =>
     route.fulfill({
       status: 500,
