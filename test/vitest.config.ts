@@ -52,7 +52,9 @@ execFileSync(process.execPath, [`${root}src/web/build.ts`]);
  */
 function patienceOf(project: string) {
   const ms = project.startsWith("deep-") || process.env.JITTER ? 300_000 : 90_000;
-  return { testTimeout: ms, hookTimeout: 2 * ms, expect: { poll: { timeout: 60_000 } } };
+  // A red that comes once must say at once what it saw.
+  const chaiConfig = { truncateThreshold: 1_000 };
+  return { testTimeout: ms, hookTimeout: 2 * ms, expect: { poll: { timeout: 60_000 } }, chaiConfig };
 }
 
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */

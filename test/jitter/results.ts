@@ -67,5 +67,5 @@ function headOf(text: string): string {
   const [first = "", ...lines] = stripVTControlCharacters(text).split("\n");
   // A path of the bundle has the root twice.
   const places = lines.flatMap((line) => /.*\b((?:test|src)\/[\w./-]+\.tsx?:\d+:\d+)/.exec(line)?.[1] ?? []);
-  return [first.slice(0, 200), ...places.slice(0, MAX_PLACES)].join("\n    at ");
+  return [first.slice(0, 1_000), ...places.slice(0, MAX_PLACES)].join("\n    at ");
 }

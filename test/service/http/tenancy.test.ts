@@ -4,7 +4,7 @@ import { app } from "../../../src/app.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { type IdPrefix, newId } from "../../../src/model/id.ts";
 import { sendBody } from "../../../src/model/message.ts";
-import { countHops } from "../../support/faults.ts";
+import { countHops, watchSteps } from "../../support/faults.ts";
 import { type Answer, seen } from "../../support/harness.ts";
 import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
 import { TOMORROW } from "../../support/tomorrow.ts";
@@ -287,11 +287,12 @@ const PREFIXES: Record<Exclude<Swap["id"], "address">, IdPrefix> = {
   channel: "chn",
 };
 
-/** A request's response, and its calls to the directory and to each kind of object. */
+/** A request's response, and its calls to the directory and to each kind of object, with their names. */
 async function withHops(ask: () => Promise<Answer>) {
+  const steps = watchSteps();
   const hops = countHops();
   const answer = await ask();
-  const counted = hops();
+  const counted = { ...hops(), steps: steps.toSorted().join(" ") };
   vi.restoreAllMocks();
   return [answer, counted] as const;
 }
