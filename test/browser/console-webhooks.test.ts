@@ -50,7 +50,9 @@ test("a webhook is created, pinged, and its failing chat is looked at, skipped a
 
   endpoint.answer = () => 422;
   await desk.writes(chat.address, "Do you hear me?");
-  await expect.poll(() => endpoint.calls.length, { timeout: 60_000 }).toBeGreaterThan(1);
+  const failed = async () => (await desk.api("GET", `/webhooks/${id}/chats/${chat.id}`)).attempts.length;
+  await expect.poll(failed).toBeGreaterThan(0);
+  await expect.poll(async () => (await desk.api("GET", `/webhooks/${id}`)).webhook.waitingChats).toBe(1);
   await button(page, "Reload").click();
   await page
     .locator("dt", { hasText: "Chats waiting for it" })
