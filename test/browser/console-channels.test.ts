@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
+import { type Desk, holdUp, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -120,14 +120,15 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
 
 test("a list that can't be loaded says why and is asked for again; a channel that does not exist says so", async () => {
   const page = await openConsole(browser, screenOf(desk, "inbox"));
-  await stopTimers(page, 2_000);
   await page.route(/\/channels\?/, (route) =>
     route.fulfill({ status: 500, json: { error: "It broke", message: "It broke", code: "internal_error" } }),
   );
   await page.goto(`${base}${screenOf(desk, "channels")}`);
   await page.getByText("internal_error").waitFor();
-  await page.unroute(/\/channels\?/);
+  // The page also repeats what failed, by its own clock and with each new stream: that must wait for the click.
+  const release = await holdUp(page, /\/channels\?/);
   await page.getByRole("button", { name: "Try again" }).click();
+  release();
   await page.getByRole("link", { name: "Site", exact: true }).waitFor();
   await page.goto(`${base}${screenOf(desk, "channels/chn_gaaaaaaaaaaaaaaa")}`);
   await page.getByText("channel_not_found").waitFor();

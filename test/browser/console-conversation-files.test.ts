@@ -177,7 +177,9 @@ test("an upload that failed can be repeated, with the same key", async () => {
 /** The person pastes a file into the box of the message, or drops it there. */
 const give = (page: Page, type: "paste" | "drop", name: string) =>
   messageBox(page).evaluate(
-    (field, [kind, fileName]) => {
+    async (field, [kind, fileName]) => {
+      // The page listens once its first frame is drawn.
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
       const data = new DataTransfer();
       data.items.add(new File(["words"], fileName as string, { type: "text/plain" }));
       const init = { bubbles: true, cancelable: true };

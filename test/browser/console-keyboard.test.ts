@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type WebhookReceiver, webhookReceiver } from "../support/webhook-receiver.ts";
 import { createKey } from "../support/world/factories.ts";
-import { type Desk, openDesk } from "./console.ts";
+import { type Desk, goByKeys, openDesk } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
 
@@ -103,8 +103,7 @@ test("a working day by the keyboard alone: sign in, answer the longest wait, sch
     .waitFor({ state: "detached" });
   expect((await desk.api("GET", `/chats/${patient.id}/scheduled`)).messages).toEqual([]);
 
-  await press(page, "g", "k");
-  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await goByKeys(page, "k", "Keys");
   await page.getByRole("link", { name: "Rotated" }).waitFor();
   await tabTo(page, /^Rotated/);
   await press(page, "Enter");
@@ -121,8 +120,7 @@ test("a working day by the keyboard alone: sign in, answer the longest wait, sch
   const { key } = await desk.operator("GET", `/keys/${keyId}`);
   expect(key.revokedAt).toBeNull();
 
-  await press(page, "g", "w");
-  await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor();
+  await goByKeys(page, "w", "Webhooks");
   const path = new RegExp(`${new URL(endpoint.url).pathname}$`);
   await page.getByRole("link", { name: path }).waitFor();
   await tabTo(page, path);

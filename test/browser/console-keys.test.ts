@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createKey } from "../support/world/factories.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { type Desk, goByKeys, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -74,8 +74,7 @@ test("a key is found and rotated by the keyboard alone: for a day both secrets w
   const { id, secret: before } = await createKey(desk.organization, { name: "Rotated by keys" });
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   await page.getByRole("link", { name: "Keys" }).waitFor();
-  await page.keyboard.press("g");
-  await page.keyboard.press("k");
+  await goByKeys(page, "k", "Keys");
   await page.getByRole("link", { name: "Rotated by keys" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Rotate" }).focus();

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createTemplate } from "../support/world/factories.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -312,16 +312,16 @@ test("what a member may not see is named, and what a member may not change has n
 test("a screen that can't be loaded says why, with the request's id, and tries again", async () => {
   const empty = await openDesk("Empty");
   const page = await openConsole(browser, screenOf(empty, "inbox"));
-  await stopTimers(page, 2_000);
+  // A request that is refused so is repeated by a click alone.
   await page.context().route(/\/templates\?/, (route) =>
     route.fulfill({
-      status: 500,
-      json: { message: "Internal error", code: "internal_error" },
+      status: 409,
+      json: { message: "Not now", code: "conflict" },
       headers: { "X-Request-Id": "req-17" },
     }),
   );
   await page.goto(`${base}${screenOf(empty, "templates")}`);
-  await page.getByText("Internal error").waitFor();
+  await page.getByText("Not now").waitFor();
   await page.getByText("req-17").waitFor();
   await page.context().unroute(/\/templates\?/);
   await page.getByRole("button", { name: "Try again" }).click();

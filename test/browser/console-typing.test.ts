@@ -3,6 +3,7 @@ import { beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   AGENT,
   type Desk,
+  goByKeys,
   holdUp,
   openAsMember,
   openConsole,
@@ -265,7 +266,5 @@ test("a send that is taken back from another screen leaves that screen its keys"
   await page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByText("Undo (Esc)").waitFor({ state: "detached" });
-  await page.keyboard.press("g");
-  await page.keyboard.press("i");
-  await page.waitForURL("**/inbox");
+  await goByKeys(page, "k", "Keys");
 });

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 import { PERMISSIONS } from "../../src/model/permission.ts";
 import {
   type Channel,
@@ -186,6 +187,19 @@ export async function stopTimers(page: Page, length: number): Promise<void> {
   };
   await page.addInitScript(stop, length);
   await page.evaluate(stop, length);
+}
+
+/**
+ * Goes to a screen by `g` and its letter. The letter counts only within a second, so both are pressed until the screen
+ * is there.
+ */
+export async function goByKeys(page: Page, letter: string, name: string): Promise<void> {
+  const heading = page.getByRole("heading", { level: 1, name, exact: true });
+  const press = async () => {
+    for (const key of ["g", letter]) await page.keyboard.press(key);
+    return heading.isVisible();
+  };
+  await expect.poll(press, { timeout: 60_000 }).toBe(true);
 }
 
 /** Waits until a part of a page is shown. If it doesn't come, the error has what the page shows instead. */
