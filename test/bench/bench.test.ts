@@ -49,7 +49,7 @@ const GOALS = [
 
 const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, afterSeconds: 0.1, log: () => undefined };
 
-const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 1 };
+const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 4 };
 
 test("every case is prepared, counted and timed, and gets the expected responses", async () => {
   const cases = selectCases(TINY, { only: null, goals: false, scale: true });
@@ -201,7 +201,7 @@ test("the case of a profile is given by its name or a part of it", () => {
 test("a profile names the functions of the service and their files", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-profile-"));
   try {
-    const profiles = await profile(findCase(TINY, "send"), { ...SETTINGS, seconds: 1, wrk: null, folder });
+    const profiles = await profile(findCase(TINY, "send"), { ...SETTINGS, seconds: 5, wrk: null, folder });
     expect(profiles.map(({ worker }) => worker)).toEqual(["parley", "parley-objects"]);
     expect((await readdir(folder)).toSorted()).toEqual(["send.parley-objects.cpuprofile", "send.parley.cpuprofile"]);
     const [worker, objects] = profiles.map(({ functions }) => functions.map(({ file }) => file));

@@ -76,7 +76,7 @@ test.each(drivers)("%s measures the rate, the latencies and its own CPU", async 
   const { url, received } = await serve([LENGTH]);
   const measured = await driver({ url, connections: 4, ...same(REQUEST, 200) }, SECONDS);
   expect(measured.unexpected).toBeNull();
-  expect(measured.requests).toBeGreaterThan(4);
+  expect(measured.requests).toBeGreaterThanOrEqual(4);
   expect(received.length - measured.requests).toBeLessThanOrEqual(4);
   expect(measured.seconds).toBeGreaterThanOrEqual(SECONDS);
   expect(measured.p50).toBeGreaterThan(0);

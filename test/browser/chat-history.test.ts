@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
+import { stopTimers } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place, pageUrl } from "./fixtures.ts";
 import { eventually, newUser, shown, visit, visitInWeather, write } from "./visitor.ts";
@@ -12,6 +13,8 @@ beforeAll(async () => {
 test("an open page shows edits, reactions, and who is typing", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
+  // Who is typing is shown until the test has seen it.
+  await stopTimers(page, 6_000);
   await place.say(user, "Hello");
   await page.getByText("Hello").waitFor();
   const at = new Date().toISOString();

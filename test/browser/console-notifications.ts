@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { type Desk, openAsMember, screenOf } from "./console.ts";
+import { type Desk, openAsMember, screenOf, stopTimers } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 
@@ -102,6 +102,8 @@ export async function openMember(
   onTestFinished(() => context.close());
   const told = await record(context, answer);
   if (permission !== "prompt") await permit(context, permission === "granted");
+  // What is unread is looked at again twelve seconds after the stream has begun.
+  await stopTimers(page, 12_000);
   await openHearing(page, desk, path);
   const { session } = await page.evaluate(async () => {
     const response = await fetch("/console/api/session", { headers: { "Parley-Console": "1" } });
@@ -112,6 +114,8 @@ export async function openMember(
 
 /** Opens a screen as the only tab of its browser. It has the stream then, and tells what that brings. */
 export async function openHearing(page: Page, desk: Desk, path: string): Promise<void> {
+  // Its screen before may still be opening a stream of its own.
+  await page.goto("about:blank");
   const stream = page.waitForResponse(/\/events\/stream/);
   await page.goto(`${base}${screenOf(desk, path)}`);
   await stream;

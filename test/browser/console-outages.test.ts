@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf, signIn } from "./console.ts";
+import { type Desk, openConsole, openDesk, screenOf, signIn, stopTimers } from "./console.ts";
 import { log, messageBox, openChat } from "./console-conversation.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken } from "./running-server.ts";
@@ -32,6 +32,7 @@ test("a send that fails twice says so once", async () => {
     await route.abort();
     refused++;
   });
+  await stopTimers(page, 12_000);
   const failures = page.locator(".toast-error");
   await messageBox(page).fill("Hello");
   await page.keyboard.press("Control+Enter");

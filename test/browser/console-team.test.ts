@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
-import { AGENT, type Desk, holdUp, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { AGENT, type Desk, holdUp, openAsMember, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -47,6 +47,7 @@ test("the key takes no chat from a colleague, and says whose it is: one click mo
   const chat = await desk.chat("Ola Own");
   await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });
   const mel = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
+  await stopTimers(mel, 5_000);
   await mel.getByRole("button", { name: "Assigned to Ann. Change that" }).waitFor();
   await mel.keyboard.press("a");
   const toast = mel.getByRole("status").filter({ hasText: "Assigned to Ann" });
@@ -65,6 +66,7 @@ test("a key acts on the chat that is shown, also on a page that was busy when it
   const [first = "", ...others] = chats;
   const page = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${first}`));
   await page.getByRole("button", { name: "Nobody’s. Assign this chat (a)" }).waitFor();
+  await row(page, "Kay 0").waitFor();
   for (const id of others) {
     await page.evaluate(() => {
       setTimeout(() => {
@@ -84,7 +86,7 @@ test("a key acts on the chat that is shown, also on a page that was busy when it
 test("of two who assign a chat at once the later one is told, and sees whose it is", async () => {
   const chat = await desk.chat("Rae Race");
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
-  await page.context().route(/\/events/, (route) => route.abort());
+  await page.context().route(/\/events\/stream/, (route) => route.abort());
   await page.reload();
   await page.getByRole("button", { name: "Nobody’s. Assign this chat" }).click();
   await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });
@@ -99,6 +101,8 @@ test("a chat is dragged on somebody's name, on nobody's, and by who may not chan
   const chat = await desk.chat("Dee Dragged");
   const mel = await openAsMember(browser, desk, AGENT, screenOf(desk, "inbox"));
   await whose(mel).selectOption({ label: "Everybody’s" });
+  // The offer comes a second after the page, and moves the list.
+  await mel.getByText("Parley can notify you about new messages").waitFor();
   const targets = mel.locator(".drop-targets");
   const drop = async (name: string) => {
     await row(mel, "Dee Dragged").hover();
@@ -182,7 +186,7 @@ test("who may not see members sees that a chat is somebody's, and who was faster
   const chat = await desk.chat("Una Unseen");
   const permissions = AGENT.filter((permission) => permission !== "members:read");
   const page = await openAsMember(browser, desk, permissions, screenOf(desk, `inbox/${chat.id}`));
-  await page.context().route(/\/events/, (route) => route.abort());
+  await page.context().route(/\/events\/stream/, (route) => route.abort());
   await page.reload();
   await page.getByRole("button", { name: "Nobody’s. Assign this chat (a)" }).waitFor();
   await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });

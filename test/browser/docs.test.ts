@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { stopTimers } from "./console.ts";
 import { faultsOf } from "./docs-page.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
@@ -61,6 +62,7 @@ test("without its script, a page shows every language of an example, and a place
 test("a button copies an example, and confirms it", async () => {
   const page = await open(browser, { permissions: ["clipboard-read", "clipboard-write"] });
   await page.goto(`${base}/docs/reference/messages`);
+  await stopTimers(page, 2_000);
   await page.getByRole("button", { name: "Copy curl of Send a message" }).click();
   await page.getByRole("status").filter({ hasText: "Copied" }).waitFor({ state: "attached" });
   const copied = await page.evaluate(() => navigator.clipboard.readText());

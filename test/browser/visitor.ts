@@ -44,6 +44,8 @@ export async function visit(browser: Browser, place: Place, wishes: Wishes = {})
 /** An empty page in a new browser context that records its errors. */
 export async function open(browser: Browser, options: BrowserContextOptions = {}): Promise<Page & Faults> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB", ...options });
+  // A page whose texts take five seconds is English: on a busy machine they may.
+  await context.addInitScript(() => Object.assign(AbortSignal, { timeout: () => new AbortController().signal }));
   opened.push(context);
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
@@ -75,6 +77,20 @@ export function watchShifts(page: Page): Promise<unknown> {
 export async function write(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);
   await page.keyboard.press("Enter");
+}
+
+/** Closes a site's chat, and waits until its frame knows. A message that comes before that counts as read. */
+export async function closeChat(page: Page, close: () => Promise<unknown>): Promise<void> {
+  const heard = await page
+    .frameLocator("iframe")
+    .locator("html")
+    .evaluateHandle(() => {
+      const { promise: closed, resolve } = Promise.withResolvers<void>();
+      addEventListener("message", ({ data }) => data?.parley === "closed" && resolve());
+      return { closed };
+    });
+  await close();
+  await heard.evaluate(({ closed }) => closed);
 }
 
 /** The texts of the list, in order. */

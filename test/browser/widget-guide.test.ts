@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place } from "./fixtures.ts";
 import { openSite } from "./site.ts";
-import { eventually, newUser, open } from "./visitor.ts";
+import { closeChat, eventually, newUser, open } from "./visitor.ts";
 
 const guide = await readFile(new URL("../../src/docs/web-chat.md", import.meta.url), "utf8");
 const NONCE = "R4nd0m";
@@ -52,7 +52,7 @@ async function useExample(path: string, locale: string): Promise<string[]> {
   await chat.getByRole("textbox").fill("Do you have it in red?");
   await page.keyboard.press("Enter");
   await eventually(() => place.heard(user), ["Do you have it in red?"]);
-  await ask.click();
+  await closeChat(page, () => ask.click());
   await eventually(() => page.locator("iframe").isVisible(), false);
   await place.say(user, "In red and blue.");
   await page.getByRole("button", { name: "Ask us (1)" }).click();

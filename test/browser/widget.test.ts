@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place, socketUrl } from "./fixtures.ts";
-import { eventually, newUser, open } from "./visitor.ts";
+import { closeChat, eventually, newUser, open } from "./visitor.ts";
 
 let place: Place;
 let site = "";
@@ -55,19 +55,6 @@ function siteUrl(user: string, attributes: Record<string, string> = {}, of = pla
 const chat = (page: Page) => page.frameLocator("iframe");
 const box = (page: Page) => chat(page).getByRole("textbox", { name: "Message" });
 
-/** Closes the chat, and waits until its frame knows. A message that comes before that counts as read. */
-async function closeChat(page: Page): Promise<void> {
-  const heard = await chat(page)
-    .locator("html")
-    .evaluateHandle(() => {
-      const { promise: closed, resolve } = Promise.withResolvers<void>();
-      addEventListener("message", ({ data }) => data?.parley === "closed" && resolve());
-      return { closed };
-    });
-  await page.getByRole("button", { name: "Close chat" }).click();
-  await heard.evaluate(({ closed }) => closed);
-}
-
 const isFocused = (element: Element) => element === element.ownerDocument.activeElement;
 
 test("the button opens the chat with the focus in the box, and Escape returns the focus", async () => {
@@ -98,7 +85,7 @@ test("the button counts unread messages, which are read only when the chat is op
   await place.say(user, "two");
   await page.getByRole("button", { name: "Open chat, 2 unread" }).click();
   await eventually(() => place.statuses(user), ["READ", "READ"]);
-  await closeChat(page);
+  await closeChat(page, () => page.getByRole("button", { name: "Close chat" }).click());
   await place.say(user, "three");
   await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
   await eventually(() => place.statuses(user), ["READ", "READ", "DELIVERED"]);
@@ -356,7 +343,7 @@ test("calls that wait for the script are made, and the site hears what happens, 
     ["open", undefined],
     ["message", { seq: 1, direction: "INBOUND" }],
   ]);
-  await call(page, "close");
+  await closeChat(page, () => call(page, "close"));
   await place.say(user, "Another secret");
   await eventually(
     async () => (await heard()).slice(3),
@@ -463,7 +450,7 @@ test("a site that removes the frame or the whole widget gets it back with the ne
   const page = await visitSite(user);
   await call(page, "open");
   await box(page).waitFor();
-  await call(page, "close");
+  await closeChat(page, () => call(page, "close"));
   await place.say(user, "Are you there?");
   const count = page.getByRole("button", { name: "Open chat, 1 unread" });
   await count.waitFor();

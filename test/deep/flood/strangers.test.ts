@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { wellFormedKey } from "../../../src/keys/well-formed-key.ts";
 import { newId, randomBase62 } from "../../../src/model/id.ts";
-import { countRoundTrips, NAMESPACES } from "../../support/faults.ts";
+import { countRoundTrips, NAMESPACES, watchSteps } from "../../support/faults.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { connect } from "../../support/sockets.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
@@ -84,12 +84,15 @@ test(
     expectError(await client(secret)("GET", "/key"), 401, "invalid_api_key");
     vi.spyOn(console, "log").mockReturnValue();
     const asked = countAll();
+    const steps = watchSteps();
     for (let second = 0; second < 3; second++) {
       vi.setSystemTime(Date.now() + 1_001);
       expectError(await client(secret)("GET", "/key"), 401, "invalid_api_key");
       await each(COUNT / 3, async () => expectError(await client(secret)("GET", "/key"), 401, "invalid_api_key"));
     }
-    expect(asked()).toEqual({ objects: 3, directory: 0 });
+    // What was refused meanwhile is reported two seconds later, which a busy machine may need for this loop.
+    expect(steps.filter((step) => step !== "KEYS.countRefused")).toEqual(Array(3).fill("KEYS.admit"));
+    expect(asked().directory).toBe(0);
     vi.useRealTimers();
   },
 );

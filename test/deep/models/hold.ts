@@ -19,7 +19,7 @@ const isMany = env.TEST_MODELS !== "";
 const ASKED: Settings = isMany ? JSON.parse(env.TEST_MODELS) : {};
 
 /** For all runs of a test. */
-export const TIMEOUT_MS = isMany ? 3 * 3_600_000 : 60_000;
+export const TIMEOUT_MS = isMany ? 3 * 3_600_000 : 300_000;
 
 const seen = new Map<string, number>();
 

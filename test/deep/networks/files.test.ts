@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function post(kind: Post["kind"], base: string, deadlineMs = 20_000): Promise<unknown> {
+async function post(kind: Post["kind"], base: string, deadlineMs = 60_000): Promise<unknown> {
   const body: Post = { kind, base, deadlineMs, file: FILE };
   return (await fetch(url, { method: "POST", body: JSON.stringify(body) })).json();
 }
@@ -98,8 +98,8 @@ test("a network that refuses before it has read the file is understood", async (
 });
 
 test.each<[string, (socket: Socket) => void, number]>([
-  ["closes the connection amid the file", (socket) => socket.once("data", () => socket.destroy()), 20_000],
-  ["reads nothing until the deadline", (socket) => socket.pause(), 1_000],
+  ["closes the connection amid the file", (socket) => socket.once("data", () => socket.destroy()), 60_000],
+  ["reads nothing until the deadline", (socket) => socket.pause(), 5_000],
 ])("a network that %s can't have taken the message", async (_, listener, deadlineMs) => {
   const base = await onSocket(listener);
   for (const kind of ["telegram", "whatsapp"] as const) {
@@ -110,6 +110,6 @@ test.each<[string, (socket: Socket) => void, number]>([
 
 test("a network that reads all and says nothing leaves open what came of a message, but not of an upload", async () => {
   const base = await onSocket((socket) => socket.resume());
-  expect(await post("telegram", base, 5_000)).toMatchObject({ outcome: "unknown" });
-  expect(await post("whatsapp", base, 5_000)).toMatchObject({ outcome: "retry", code: "upload_unknown" });
+  expect(await post("telegram", base, 15_000)).toMatchObject({ outcome: "unknown" });
+  expect(await post("whatsapp", base, 15_000)).toMatchObject({ outcome: "retry", code: "upload_unknown" });
 });

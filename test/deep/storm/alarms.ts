@@ -7,10 +7,11 @@ import { atMost, type Force, type Row, until } from "./storm.ts";
 
 const CHATS = 20;
 const CONNECTIONS = 8;
-const BUSY_SECONDS = 3;
+const BUSY_SECONDS = 20;
 /** Nothing may be under way at the kill, nor about to be: an attempt that is cut off waits for a minute. */
-const AHEAD_MS = { least: 500, most: 30_000 };
-const MOST_MS = 5_000;
+const AHEAD_MS = { least: 5_000, most: 30_000 };
+/** Far below the minute for which an attempt that is cut off waits. */
+const MOST_MS = 30_000;
 const PATIENCE_MS = 60_000;
 
 /** Alarms that fall due while the service is dead: the next start makes up for them, and nobody calls for it. */

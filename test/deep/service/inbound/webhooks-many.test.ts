@@ -10,8 +10,6 @@ import { aroundCall, breakObjects, replaceMethod, watchUnderWay } from "../../..
 import { type Answer, call, expectError } from "../../../support/harness.ts";
 
 stopTheClock();
-// Each contact has an object with its own file. The many files here are slow on a slow machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The number of messages in each chat of a channel, over all pages of the list. */
 async function counts({ organizationId, channel, api }: Place): Promise<number[]> {
