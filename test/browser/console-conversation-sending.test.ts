@@ -193,10 +193,11 @@ test("a send in a web chat waits as long as the person chose", async () => {
   await page.getByLabel("In web chats").selectOption("10 seconds");
   await page.reload();
   await messageBox(page).fill("With time");
-  const sent = page.waitForRequest((one) => one.method() === "POST" && one.url().endsWith("/messages"));
+  const stored = page.waitForResponse((one) => one.request().method() === "POST" && one.url().endsWith("/messages"));
   const before = await page.evaluate(() => Date.now());
   await messageBox(page).press("Control+Enter");
-  expect(Date.parse((await sent).postDataJSON().scheduledAt)).toBeGreaterThanOrEqual(before + 10_000);
+  const { message } = await (await stored).json();
+  expect(Date.parse(message.scheduledAt)).toBeGreaterThanOrEqual(before + 10_000);
 });
 
 test("a click on “Undo” puts the text back into its box", async () => {
