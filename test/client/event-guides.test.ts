@@ -96,7 +96,7 @@ test.each([
   const bad = [
     await callAt(now, [OTHER]),
     await callAt(now - 310_000),
-    await callAt(now + 310_000),
+    await callAt(now + 400_000),
     { ...call, body: BODY.replace("evt_g1", "evt_g2") },
     changed(call, { "webhook-id": "evt_g2" }),
     changed(call, { "webhook-timestamp": String(Math.floor(now / 1_000) - 1) }),

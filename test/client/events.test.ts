@@ -163,7 +163,7 @@ test("a stream without a sign of life for a minute is opened again", async () =>
     await vi.waitFor(async () => {
       await vi.advanceTimersByTimeAsync(500);
       expect(asked).toHaveLength(2);
-    });
+    }, 60_000);
     expect((await next).value).toMatchObject({ number: 1 });
   } finally {
     vi.useRealTimers();

@@ -108,7 +108,8 @@ test("a service that does not answer is told by its address, not by the path", a
 test("an attempt that takes too long is given up and repeated", async () => {
   const { parley, asked } = await clientOf([() => {}, json(200, { key: {}, usage: {} })], { timeoutMs: 200 });
   await parley.api.GET("/key").then(dataOf);
-  expect(asked).toHaveLength(2);
+  // A machine that stands still for a moment gives up the second one too.
+  expect(asked.length).toBeGreaterThanOrEqual(2);
 });
 
 test.for([

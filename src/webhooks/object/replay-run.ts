@@ -165,13 +165,14 @@ export class ReplayRun {
     });
     const missed: UnreachedLine[] = [];
     let found = 0;
-    await doEach(lines, async (line) => {
+    const handOut = async (line: UnreachedLine) => {
       if (this.stored()?.id !== id) return;
       // A line gets its events in order.
       const count = unreached.has(line.lineId) ? null : await this.#handOut(id, line);
       if (count === null) missed.push(line);
       else found += count;
-    });
+    };
+    await doEach(lines, handOut, this.#parts.clock);
     const stored = this.stored();
     // The object may have been deleted in the meantime.
     if (stored?.id !== id) return;

@@ -1,11 +1,14 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { admitAfter, aroundCall, countHops } from "../../support/faults.ts";
 import { admin, client, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { neverRing } from "../../support/never-ring.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 stopTheClock();
+// What a key refuses from memory is reported two seconds later, to its object.
+beforeEach(() => neverRing(2_000));
 
 /** A chat whose key and object have been used. */
 async function warmChat() {

@@ -4,6 +4,9 @@ import { expect, test, vi } from "vitest";
 import { ChatParts } from "../../../src/chats/object/chat-parts.ts";
 import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import { newId } from "../../../src/model/id.ts";
+import { stopTheClock } from "./object/delivery/conversation.ts";
+
+stopTheClock();
 
 /** The parts of a chat that was adopted in another turn, on the storage of an object that is deleted afterward. */
 async function withParts(work: (parts: ChatParts, storage: DurableObjectStorage) => Promise<void>): Promise<void> {

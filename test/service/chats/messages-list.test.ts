@@ -2,6 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/model/id.ts";
+import { runAlarm } from "../../support/alarms.ts";
 import {
   type Answer,
   admin,
@@ -238,7 +239,9 @@ test("every list of a chat has a tag, by page and by cursor", async () => {
 });
 
 test("a list of chats that the client has cached is a 304 too", async () => {
-  const { api, channelId } = await polled();
+  const { api, channelId, chatId } = await polled();
+  // A report of the chat is news.
+  await runAlarm(env.CHATS.getByName(chatId));
   const tag = tagOf(await api("GET", "/chats"));
   expectNotModified(await api("GET", "/chats", undefined, { "If-None-Match": tag }));
   await newChat(api, channelId);

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { expectError, expectFaults, newChat, newOrganization, send } from "../../support/harness.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
 
 async function place() {
   const { api, channelId } = await newOrganization();
@@ -22,6 +23,7 @@ test("a message with ifSeq is stored only if no other message came in between", 
 });
 
 test("a message with ifSeq is not stored if a scheduled one is due within 15 seconds", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { api, chatId, post } = await place();
   const { message } = (await post({ scheduledAt: inFuture(13_000) })).body;
   const text = "Another message was scheduled and is about to be sent";

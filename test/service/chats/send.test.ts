@@ -18,6 +18,7 @@ import {
 } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { once } from "../../support/once.ts";
+import { TOMORROW } from "../../support/tomorrow.ts";
 import { alarmOf } from "./object/delivery/conversation.ts";
 
 async function newSender() {
@@ -144,6 +145,7 @@ test("a body with thousands of faults is answered with a hundred of them", async
 test.each(["web", "telegram"] as const)(
   "on a %s channel, a call whose sends are all refused sets no alarm",
   async (kind) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
     fakeNetworks();
     const { api, organizationId } = await newOrganization();
     const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");

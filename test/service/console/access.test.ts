@@ -208,6 +208,7 @@ test("while the keys of Access can't be fetched, its people get 503, and others 
 });
 
 test("while the keys of Access can't be fetched, tokens cause one fetch at a time, and pauses that grow", async () => {
+  later(0);
   const access = fakeAccess([key], "ann@acme.test");
   access.certs.isDown = true;
   const junk = await Promise.all(

@@ -79,9 +79,10 @@ test("each session has an id of its own, and none from the request", async () =>
 });
 
 test("a session ends after 12 hours, also if it is used", async () => {
-  const ask = browser(await signIn());
   const now = Date.now();
-  vi.useFakeTimers({ toFake: ["Date"], now: now + 12 * HOUR_MS - 5_000 });
+  vi.useFakeTimers({ toFake: ["Date"], now });
+  const ask = browser(await signIn());
+  vi.setSystemTime(now + 12 * HOUR_MS - 5_000);
   expect((await ask("GET", "/session")).status).toBe(200);
   vi.setSystemTime(now + 12 * HOUR_MS + 5_000);
   expectError(await ask("GET", "/session"), 401, "not_signed_in");

@@ -4,7 +4,10 @@ import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { countCalls } from "../../support/faults.ts";
 import { admin, call, expectError, expectFaults, newChannel, newChat, send } from "../../support/harness.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { nameOf, newListener, newListenerWithChat, pageOf, report } from "./fixtures.ts";
+
+stopTheClock();
 
 test("an organization without a chat has an empty feed, and its cursor gets the first event", async () => {
   const { api, channelId } = await newListener();

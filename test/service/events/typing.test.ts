@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { ContactAddresses } from "../../../src/chats/object/contact-addresses.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import { admin, client, expectFaults, newKey, send } from "../../support/harness.ts";
+import { neverRing } from "../../support/never-ring.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { newToken, visit } from "../../support/sockets.ts";
 import { until } from "../../support/until.ts";
@@ -18,6 +19,8 @@ import {
 } from "./fixtures.ts";
 
 stopTheClock();
+// A stream that is being probed drops what somebody writes.
+beforeEach(() => neverRing(2_000));
 
 /** A stream that has its first frame. */
 async function listening(secret: string, query = "", headers: Record<string, string> = {}): Promise<Stream> {

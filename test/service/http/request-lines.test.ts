@@ -39,6 +39,8 @@ test("a request logs one line with exactly these fields, and with its route inst
 /** How many of `count` requests log a line, if `LOG_REQUESTS` is `share` and the dice show one of a hundred values each. */
 async function linesOf(count: number, share: string): Promise<number> {
   const lines = requestLines();
+  // A request that takes a second has a line anyway.
+  vi.useFakeTimers({ toFake: ["Date"] });
   let request = 0;
   vi.spyOn(Math, "random").mockImplementation(() => (request++ % 100) / 100);
   const bindings = { LOG_REQUESTS: share };

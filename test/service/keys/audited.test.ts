@@ -207,7 +207,8 @@ test("a refused act has an entry with the status, and a request that is refused 
   for (const [method, path, status, target, body] of refused) {
     const { answer, audits } = await linesOf(() => manager(method, path, body));
     expect(answer.status, answer.text).toBe(status);
-    expect(await entriesOf(organizationId, answer)).toEqual([expect.objectContaining({ target, status })]);
+    // A response waits for the log two seconds at most.
+    await expect.poll(() => entriesOf(organizationId, answer)).toEqual([expect.objectContaining({ target, status })]);
     expect(audits).toEqual([expect.objectContaining({ id: target, status })]);
   }
   const before: [string, string, object?][] = [

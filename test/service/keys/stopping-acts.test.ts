@@ -146,8 +146,10 @@ test("an act that stops nobody leaves no row behind, and an entry with its statu
     const answer = await ids.manager(method, path);
     expect(answer.status, path).toBe(status);
     expect(await waitingIn(ids.organizationId)).toBe(0);
-    const { body } = await admin("GET", `/organizations/${ids.organizationId}/audit?limit=1`);
-    expect(body.entries).toEqual([expect.objectContaining({ status, requestId: answer.headers.get("X-Request-Id") })]);
+    // A response waits for the log two seconds at most.
+    await expect
+      .poll(async () => (await admin("GET", `/organizations/${ids.organizationId}/audit?limit=1`)).body.entries)
+      .toEqual([expect.objectContaining({ status, requestId: answer.headers.get("X-Request-Id") })]);
   }
   breakLog();
   for (const [method, path, status] of refused) expect((await ids.manager(method, path)).status).toBe(status);

@@ -29,12 +29,15 @@ async function twoChats(answer: () => Response) {
 const tooMany = () => new Response(null, { status: 429, headers: { "Retry-After": "86400" } });
 
 test.for(["enable", "retry"])("%s ends a pause also for a chat whose event came during it", async (act) => {
-  const { api, chatId, other, configurer, shown, chatsOfCalls, path } = await twoChats(tooMany);
+  let answer = tooMany;
+  const { api, chatId, other, configurer, shown, chatsOfCalls, path } = await twoChats(() => answer());
   await send(api, chatId);
   await expect.poll(async () => (await shown()).pausedUntil).not.toBeNull();
   await send(api, other);
   await expect.poll(async () => (await shown()).waitingChats).toBe(2);
   expect(chatsOfCalls()).toEqual([chatId]);
+  // Another 429 would begin another pause.
+  answer = () => new Response(null, { status: 204 });
   const { status, body } = await configurer("POST", `${path}/${act}`);
   expect(status).toBe(200);
   expect(body.webhook).toMatchObject({ id: path.split("/").at(-1), pausedUntil: null });

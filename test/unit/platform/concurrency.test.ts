@@ -30,8 +30,21 @@ test("an item that never ends holds up no other one, and 20 run at once", async 
     underWay--;
     done.push(item);
   });
-  await scheduler.wait(0);
-  expect([done.length, most]).toEqual([items.length - 1, MAX_CONCURRENT]);
+  await expect.poll(() => done.length).toBe(items.length - 1);
+  expect(most).toBe(MAX_CONCURRENT);
+});
+
+test.each([
+  [MAX_CONCURRENT - 1, 0],
+  [MAX_CONCURRENT, MAX_CONCURRENT],
+  [3 * MAX_CONCURRENT, 3 * MAX_CONCURRENT],
+])("of %i items, a worker pauses after %i, so that other requests are read", async (count, wanted) => {
+  const done: number[] = [];
+  const doneAtPause: number[] = [];
+  const wait = async () => void doneAtPause.push(done.length);
+  expect(await settleEach(items.slice(0, count), async (item) => void done.push(item), { wait })).toEqual([]);
+  expect(done).toHaveLength(count);
+  expect(doneAtPause).toHaveLength(wanted);
 });
 
 test("the first error is thrown after all have ended", async () => {

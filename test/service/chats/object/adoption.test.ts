@@ -79,6 +79,7 @@ async function interruptedChat() {
 }
 
 test("a chat whose creation was interrupted is the same chat if the request is repeated, and adopts itself on first use", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { api, body, chat, object, state } = await interruptedChat();
   const again = await api("POST", "/chats", body);
   expect([again.status, again.body.chat]).toEqual([200, chat]);

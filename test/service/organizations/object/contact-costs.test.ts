@@ -61,7 +61,7 @@ test("a search that a channel narrows reads at most 10,000 rows for a page, and 
 });
 
 test("reports of a chat write no terms unless its name changes", async () => {
-  const { api, organizationId, ids } = await place();
+  const { api, organizationId, ids } = await quietPlace();
   const written = () =>
     runInDurableObject(object(organizationId), (_object, { storage }) => {
       const log: string[] = [];

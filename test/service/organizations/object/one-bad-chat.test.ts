@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { OrganizationObject } from "../../../../src/organizations/object/organization-object.ts";
 import { runAlarm } from "../../../support/alarms.ts";
+import { hurryDeadlines } from "../../../support/deadlines.ts";
 import { aroundCall, breakObject, breakObjects } from "../../../support/faults.ts";
 import { admin, expectError, newChannel, newChat, newOrganization } from "../../../support/harness.ts";
 import { report } from "../../chats/inbound.ts";
@@ -75,20 +76,14 @@ test("one chat that can't be emptied does not hold up the deletion of its channe
   expect((await admin("GET", `/channels/${stays}`)).status).toBe(200);
 });
 
-/** Deadlines end after a moment. */
-function hurryDeadlines(): void {
-  const start = setTimeout;
-  vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => start(run, ms >= 5_000 ? 500 : ms));
-}
-
 test("a chat whose deletion hangs is given up after a few seconds, and the alarm goes on with the others", async () => {
   const { channelId, ids, object } = await placeWith(3);
   const [bad = ""] = ids;
   const mend = breakObjects("CHATS", "erase");
   expectError(await admin("DELETE", `/channels/${channelId}`), 503, "unavailable");
   mend();
+  hurryDeadlines("CHATS");
   breakObject("CHATS", bad, "erase", "hangs");
-  hurryDeadlines();
   pass(60_000);
   await runAlarm(object());
   expect(await statesOf(object())).toEqual({ deleting: [bad] });

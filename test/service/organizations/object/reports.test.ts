@@ -4,6 +4,9 @@ import { expect, test, vi } from "vitest";
 import type { ChatReport } from "../../../../src/model/organization.ts";
 import { admin, newChannel, newChat, newOrganization, statsOf } from "../../../support/harness.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
+import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
+
+stopTheClock();
 
 /** A chat that its organization knows, and reports of it. */
 async function reporting() {

@@ -22,6 +22,8 @@ export async function refuseRecipient(code: number, status: number, minutes: num
   for (let minute = 0; minute < minutes; minute++) {
     if (minute % 10 === 0) {
       await send(healthy.api, poisoned.chatId, { content: `To the poisoned ${minute}` });
+      // The trial of the channel ends first. Whoever waits for that longer than a second gets a later start.
+      await poisoned.run();
       await send(healthy.api, healthy.chatId, { content: `To the healthy ${minute}` });
       sentAt.set(`To the healthy ${minute}`, Date.now());
     }

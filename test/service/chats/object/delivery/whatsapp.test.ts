@@ -98,7 +98,8 @@ test("a number that is too fast holds all its chats", async () => {
   await Promise.all([chat.run(), fresh.run(), reserved.run()]);
   expect(calls).toHaveLength(1);
   pass(1_100);
-  await Promise.all([chat.run(), fresh.run(), reserved.run()]);
+  // The first one is the trial. Whoever waits for that longer than a second gets a later start.
+  for (const each of [chat, fresh, reserved]) await each.run();
   expect(calls).toHaveLength(4);
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
 });
