@@ -12,8 +12,9 @@ export interface Failed<T> {
 /**
  * Runs `work` on all items, up to `MAX_CONCURRENT` at any time. A failure stops none of the others. Never throws.
  *
- * If there are that many, each worker pauses after each item. Where calls between objects stay in one process, as in
- * the local runtime, that process reads no other request as long as one call follows the other.
+ * With `MAX_CONCURRENT` items or more, there is a pause after each item. The local runtime keeps calls between objects in
+ * one process, which reads no new request while one call follows another.
+ * @param clock makes the pauses
  * @returns the items for which it failed, in the order in which they failed
  */
 export async function settleEach<T>(

@@ -34,7 +34,10 @@ test("what a visitor writes appears at once, is answered, and leaves the unanswe
   await log(page).getByText("Where is my order?").waitFor();
   await box(page).fill("It left today.");
   const stored = page.waitForResponse((one) => one.request().method() === "POST" && one.url().endsWith("/messages"));
+  // Begun before it is sent: it is shown for ten seconds.
+  const isShown = log(page).getByText("Sending…").waitFor();
   await page.keyboard.press("Control+Enter");
+  await isShown;
   expect((await (await stored).json()).message).toMatchObject({ status: "SCHEDULED", seq: null });
   // Ten seconds later it takes its place, and the page hears of it.
   await log(page).getByText("Sending…").waitFor({ state: "detached" });
