@@ -106,7 +106,9 @@ export function newLine(filter: WebhookFilter, after: number): StoredLine {
  */
 export function withFilter(line: StoredLine, filter: WebhookFilter, next: number | null, newest: number): StoredLine {
   if (filter.version <= line.filter.version) return line;
-  return { ...line, filter, cursor: Math.max(line.cursor, (next ?? newest + 1) - 1) };
+  // Nothing before an event that was tried is left, even if the search of this instance has not come that far.
+  const first = Math.max(next ?? newest + 1, line.head?.number ?? 0);
+  return { ...line, filter, cursor: Math.max(line.cursor, first - 1) };
 }
 
 /**

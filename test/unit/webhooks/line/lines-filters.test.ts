@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { filterOf, LineOwner, NOW, newOwner, SECOND } from "./owner.ts";
+import { filterOf, LineOwner, NOW, newOwner, SECOND, status } from "./owner.ts";
 
 test("events that the filter skips are not sent, and the next one names the last that was", async () => {
   const chat = new LineOwner();
@@ -29,6 +29,20 @@ test("a new filter does not skip an event that the old one let through", async (
   chat.configure({ w: { version: 2 } }, 0, "v2");
   await chat.lines.run();
   expect(chat.numbers()).toEqual([2, 3]);
+});
+
+test("a new filter keeps the tries of an event that lies far behind, also in a new instance", async () => {
+  const chat = new LineOwner();
+  chat.answer = () => status(500);
+  chat.configure({ w: { types: ["message.received"] } });
+  chat.append("message.status", "message.received");
+  await chat.pass(SECOND);
+  for (let more = 0; more < 10_000; more++) chat.append("message.received");
+  chat.evict();
+  chat.configure({ w: { version: 2 } }, 0, "v2");
+  await chat.pass(10 * SECOND);
+  expect(chat.numbers()).toEqual([2, 2]);
+  expect(chat.calls.map(({ headers }) => headers.get("parley-attempt"))).toEqual(["1", "2"]);
 });
 
 test("an old list does not bring an old filter back", async () => {
