@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
+import { takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place } from "./fixtures.ts";
 import { violations } from "./violations.ts";
@@ -202,12 +203,11 @@ test("a menu that can't be fetched stays closed, and the next click tries again"
   const user = newUser();
   await place.say(user, "Here is your order");
   const page = await visit(browser, place, { user });
-  const blocked = "**/web-assets/later-*";
-  await page.route(blocked, (route) => route.abort());
+  const giveBack = await takeOver(page, /\/web-assets\/later-/);
   const opener = page.getByRole("button", { name: "React or reply" });
   await Promise.all([page.waitForEvent("requestfailed"), opener.press("Enter")]);
   await eventually(() => opener.getAttribute("aria-expanded"), "false");
-  await page.unroute(blocked);
+  giveBack();
   await opener.press("Enter");
   await page.getByRole("group", { name: "React or reply" }).waitFor();
 });

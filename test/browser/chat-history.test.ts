@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { stopTimers } from "./console.ts";
+import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place, pageUrl } from "./fixtures.ts";
 import { eventually, newUser, shown, visit, visitInWeather, write } from "./visitor.ts";

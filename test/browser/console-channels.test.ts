@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Desk, holdUp, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { holdUp, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -88,13 +89,13 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   // What the service says of a broken channel, without waiting until it breaks.
   const broken = { state: "broken", reason: "Telegram refuses the bot token: Unauthorized", since: channel.createdAt };
   const isThis = new RegExp(`/console/api/.*/channels/${channel.id}$`);
-  await page.route(isThis, async (route) => {
+  const giveBack = await takeOver(page, isThis, async (route) => {
     if (route.request().method() !== "GET") return route.fallback();
     await route.fulfill({ json: { channel: { ...channel, health: broken } } });
   });
   await page.reload();
   await page.getByRole("alert").getByText("Telegram refuses the bot token: Unauthorized").waitFor();
-  await page.unroute(isThis);
+  giveBack();
   await page.getByRole("button", { name: "Replace the credentials" }).click();
   await page.getByLabel("Bot token").fill("123456:another-token-of-this-test");
   await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();

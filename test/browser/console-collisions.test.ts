@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, holdUp, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
+import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
 import { log, messageBox, messagesOf, openChat, openChatAsMember } from "./console-conversation.ts";
+import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 

@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createChat } from "../support/world/factories.ts";
-import { type Desk, openDesk, stopTimers } from "./console.ts";
+import { type Desk, openDesk } from "./console.ts";
 import { log, messageBox, openChat, send, sendLines } from "./console-conversation.ts";
+import { stopTimers } from "./disturb.ts";
 
 let desk: Desk;
 

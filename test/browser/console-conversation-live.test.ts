@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Desk, openDesk, stopTimers } from "./console.ts";
+import { type Desk, openDesk } from "./console.ts";
 import {
   log,
   messageBox,
@@ -11,6 +11,7 @@ import {
   sendLines,
   whatsAppChat,
 } from "./console-conversation.ts";
+import { stopTimers } from "./disturb.ts";
 
 let desk: Desk;
 

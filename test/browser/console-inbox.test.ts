@@ -1,6 +1,7 @@
 import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers, withUndo } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";

@@ -1,7 +1,8 @@
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
+import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
 import { openHearing } from "./console-notifications.ts";
+import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { fillWithHostileData, GERMAN, type Hostile } from "./hostile-data.ts";
 import { layoutFaults } from "./layout-faults.ts";

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { type Desk, openAsMember, screenOf, stopTimers } from "./console.ts";
+import { type Desk, openAsMember, screenOf } from "./console.ts";
+import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 

@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf, signIn, stopTimers } from "./console.ts";
+import { type Desk, openConsole, openDesk, screenOf, signIn } from "./console.ts";
 import { log, messageBox, openChat } from "./console-conversation.ts";
+import { stopTimers, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken } from "./running-server.ts";
 
@@ -109,11 +110,10 @@ test("what failed while the service was away, though the stream never broke", as
   const chat = await desk.chat("Otis Outage");
   await desk.writes(chat.address, "Hello");
   const page = await open("inbox");
-  const isDown = /\/console\/api\/(?!.*\/events)/;
-  await page.route(isDown, (route) => route.abort());
+  const giveBack = await takeOver(page, /\/console\/api\/(?!.*\/events)/);
   await page.getByRole("link", { name: /Otis Outage/ }).click();
   await alerts(page).first().waitFor();
-  await page.unroute(isDown);
+  giveBack();
   await log(page).getByText("Hello").waitFor();
   await expect.poll(() => alerts(page).count()).toBe(0);
 });
@@ -122,35 +122,34 @@ test("the notes of a chat", async () => {
   const chat = await desk.chat("Nico Notes");
   await desk.api("POST", `/chats/${chat.id}/notes`, { content: "Call back" });
   const page = await open("inbox");
-  await page.route(/\/notes/, (route) =>
+  const giveBack = await takeOver(page, /\/notes/, (route) =>
     route.fulfill({ status: 503, json: { code: "unavailable", message: "Away" } }),
   );
   await page.getByRole("link", { name: /Nico Notes/ }).click();
   await alerts(page).first().waitFor();
-  await page.unroute(/\/notes/);
+  giveBack();
   await log(page).getByText("Call back").waitFor();
   await expect.poll(() => alerts(page).count()).toBe(0);
 });
 
 test("the session, when the page was opened", async () => {
   const page = await open("members");
-  await page.route(/\/console\/api\/session/, (route) => route.abort());
+  const giveBack = await takeOver(page, /\/console\/api\/session/);
   await page.reload();
   await alerts(page).first().waitFor();
-  await page.unroute(/\/console\/api\/session/);
+  giveBack();
   await page.getByRole("heading", { level: 1, name: "Members" }).waitFor();
 });
 
 test("the code of the screens", async () => {
   const chat = await desk.chat("Cody Code");
   const page = await openChat(desk, chat.id);
-  const code = /\/screens-\w+\.js/;
-  await page.route(code, (route) => route.abort());
+  const giveBack = await takeOver(page, /\/screens-\w+\.js/);
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Cody Code" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.getByText("This can’t be loaded").waitFor();
-  await page.unroute(code);
+  giveBack();
   await page.getByLabel("Find a screen, a contact or an action").waitFor();
 });
 

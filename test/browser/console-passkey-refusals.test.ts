@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { type Desk, openDesk, screenOf } from "./console.ts";
+import { takeOver } from "./disturb.ts";
 import { addPasskey, type Device, newDevice, newMember, openSettings, signOut } from "./passkey-device.ts";
 
 /** What a page sends to sign in with a passkey. */
@@ -121,10 +122,10 @@ test("a challenge that was used signs nobody in with a new signature", async () 
   await signOut(page);
   const [asked] = await Promise.all([page.waitForResponse(isChallengeUrl), signIn(page)]);
   const used = await asked.json();
-  await page.route(isChallengeUrl, (route) => route.fulfill({ json: used }));
+  const giveBack = await takeOver(page, isChallengeUrl, (route) => route.fulfill({ json: used }));
   await signOut(page);
   expect(await refusalOf(page)).toContain("its challenge was used or has expired");
-  await page.unroute(isChallengeUrl);
+  giveBack();
   await page.reload();
   await signIn(page);
   await page.context().close();
@@ -157,7 +158,7 @@ test("an answer for another member's passkey is refused, under whosever name it 
   await signOut(page);
   const id = inUrl(credentialId);
   for (const theirHandle of [{}, { userHandle: inUrl(userHandle) }]) {
-    await page.route(isSignInUrl, async (route) => {
+    const giveBack = await takeOver(page, isSignInUrl, async (route) => {
       if (route.request().method() !== "POST") return route.fallback();
       const { passkey } = route.request().postDataJSON() as SignIn;
       expect(passkey.id).not.toBe(id);
@@ -165,7 +166,7 @@ test("an answer for another member's passkey is refused, under whosever name it 
       await route.continue({ postData: JSON.stringify({ passkey: { id, response } }) });
     });
     expect(await refusalOf(page)).toMatch(/^The passkey was refused/);
-    await page.unroute(isSignInUrl);
+    giveBack();
   }
   await page.reload();
   await signIn(page);

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Desk, openAsMember, openDesk, screenOf, stopTimers } from "./console.ts";
+import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
+import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { addPasskey, newDevice, newMember, openSettings, signOut } from "./passkey-device.ts";
 import { base } from "./running-server.ts";

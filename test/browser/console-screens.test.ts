@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createTemplate } from "../support/world/factories.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { stopTimers, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -317,7 +318,7 @@ test("a screen that can't be loaded says why, with the request's id, and tries a
   const empty = await openDesk("Empty");
   const page = await openConsole(browser, screenOf(empty, "inbox"));
   // A request that is refused so is repeated by a click alone.
-  await page.context().route(/\/templates\?/, (route) =>
+  const giveBack = await takeOver(page.context(), /\/templates\?/, (route) =>
     route.fulfill({
       status: 409,
       json: { message: "Not now", code: "conflict" },
@@ -327,7 +328,7 @@ test("a screen that can't be loaded says why, with the request's id, and tries a
   await page.goto(`${base}${screenOf(empty, "templates")}`);
   await page.getByText("Not now").waitFor();
   await page.getByText("req-17").waitFor();
-  await page.context().unroute(/\/templates\?/);
+  giveBack();
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { name: "No template yet" }).waitFor();
   await page.context().close();

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { comes, type Desk, holdUp, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { comes, type Desk, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { holdUp, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 let desk: Desk;
@@ -114,7 +115,7 @@ test("a send whose answers were lost is repeated as it was: it is sent once, als
   const chat = await desk.chat("Lea Lost");
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
   let lost = 0;
-  await page.route(/\/messages$/, async (route) => {
+  const giveBack = await takeOver(page, /\/messages$/, async (route) => {
     if (route.request().method() !== "POST") return route.continue();
     await route.fetch();
     lost++;
@@ -125,7 +126,7 @@ test("a send whose answers were lost is repeated as it was: it is sent once, als
   await page.getByText(/can’t be reached/).waitFor();
   expect(lost).toBe(3);
   await expect.poll(() => box(page).inputValue()).toBe("Only once");
-  await page.unroute(/\/messages$/);
+  giveBack();
   await page.reload();
   await box(page).click();
   await page.keyboard.press("Control+Enter");

@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
-import { AGENT, type Desk, holdUp, openAsMember, openConsole, openDesk, screenOf, stopTimers } from "./console.ts";
+import { AGENT, type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";

@@ -1,18 +1,8 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import {
-  AGENT,
-  type Desk,
-  goByKeys,
-  holdUp,
-  openAsMember,
-  openConsole,
-  openDesk,
-  screenOf,
-  stopTimers,
-  withUndo,
-} from "./console.ts";
+import { AGENT, type Desk, goByKeys, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { log, messageBox } from "./console-conversation.ts";
+import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 let desk: Desk;

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { PERMISSIONS } from "../../src/model/permission.ts";
 import {
@@ -165,28 +165,6 @@ export async function openAsMember(
 /** The address of an organization's screen. */
 export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;
-}
-
-/** Holds up requests. @returns what lets them through */
-export async function holdUp(of: Page | BrowserContext, address: RegExp): Promise<() => void> {
-  const gate = Promise.withResolvers<void>();
-  await of.route(address, async (route) => {
-    await gate.promise;
-    await route.continue();
-  });
-  return gate.resolve;
-}
-
-/** Timers of this length never ring on the page, in milliseconds: a test must not be a race with them. */
-export async function stopTimers(page: Page, length: number): Promise<void> {
-  const stop = (stopped: number) => {
-    const { setTimeout } = globalThis;
-    const own = (run: () => void, ms?: number, ...given: []) =>
-      setTimeout(run, ms === stopped ? 2 ** 31 - 1 : ms, ...given);
-    Object.assign(globalThis, { setTimeout: own });
-  };
-  await page.addInitScript(stop, length);
-  await page.evaluate(stop, length);
 }
 
 /**

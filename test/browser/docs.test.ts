@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stopTimers } from "./console.ts";
+import { stopTimers } from "./disturb.ts";
 import { faultsOf } from "./docs-page.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace, type Place } from "./fixtures.ts";
 import { openSite, widgetTag } from "./site.ts";
@@ -59,9 +60,9 @@ test("a visitor who signs out and leaves the page at once is forgotten on the ne
   const page = await visitAndWrite("mine alone");
   await box(page).fill("half a secret");
   // No chat can load, as if the visitor had left.
-  await page.route("**/web-assets/chat.js", (route) => route.abort());
+  const giveBack = await takeOver(page, /\/web-assets\/chat\.js$/);
   await call(page, "logout");
-  await page.unroute("**/web-assets/chat.js");
+  giveBack();
   await page.goto(siteUrl());
   await eventually(() => kept(page), [[], []]);
   await call(page, "open");

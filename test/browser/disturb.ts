@@ -1,0 +1,43 @@
+import type { BrowserContext, Page, Route } from "playwright-core";
+
+/** What tests do to a page's requests and timers. */
+
+/** Holds up requests. @returns what lets them through */
+export async function holdUp(of: Page | BrowserContext, address: RegExp): Promise<() => void> {
+  const gate = Promise.withResolvers<void>();
+  await of.route(address, async (route) => {
+    await gate.promise;
+    await route.continue();
+  });
+  return gate.resolve;
+}
+
+/**
+ * Answers requests in the service's place, or cuts them off. The route itself stays: removing one while a request is on
+ * its way could lose the request.
+ * @param answer what becomes of a request
+ * @returns what lets later requests through
+ */
+export async function takeOver(
+  of: Page | BrowserContext,
+  address: RegExp,
+  answer = (route: Route): Promise<void> => route.abort(),
+): Promise<() => void> {
+  let isOver = false;
+  await of.route(address, (route) => (isOver ? route.fallback() : answer(route)));
+  return () => {
+    isOver = true;
+  };
+}
+
+/** Timers of this length never ring on the page, in milliseconds: a test must not be a race with them. */
+export async function stopTimers(page: Page, length: number): Promise<void> {
+  const stop = (stopped: number) => {
+    const { setTimeout } = globalThis;
+    const own = (run: () => void, ms?: number, ...given: []) =>
+      setTimeout(run, ms === stopped ? 2 ** 31 - 1 : ms, ...given);
+    Object.assign(globalThis, { setTimeout: own });
+  };
+  await page.addInitScript(stop, length);
+  await page.evaluate(stop, length);
+}
