@@ -1,119 +1,93 @@
-import type { Replacement } from "../objects/bundle.ts";
-
-const organization = "src/organizations/object/organization-object.ts";
-const organizationParts = "src/organizations/object/organization-parts.ts";
-const chatTable = "src/organizations/object/chat-table.ts";
-const existence = "src/organizations/object/existence.ts";
-const deletions = "src/organizations/object/deletions.ts";
-const opening = "src/organizations/object/opening.ts";
-const erasure = "src/chats/object/erasure.ts";
-const chatParts = "src/chats/object/chat-parts.ts";
-const redactions = "src/chats/object/redactions.ts";
-const report = "src/chats/object/chat-report.ts";
-const identity = "src/chats/object/identity.ts";
+import { wrongVersions } from "../objects/wrong-versions.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
-export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
-  "a report counts although a newer one is stored": {
-    file: chatTable,
-    right: "if (report.number > row.report) {",
-    wrong: "{",
+export const PLAIN_SABOTEURS = wrongVersions({
+  "src/organizations/object/chat-table.ts": {
+    "a report counts although a newer one is stored": ["if (report.number > row.report) {", "{"],
+    "a repeated report points to its events twice": [
+      "Math.max(events?.first ?? 0, row.events + 1);",
+      "events?.first ?? 0;",
+    ],
+    "a chat that is deleted still counts": ["chats: -1,", ""],
+    "a deleted chat keeps its other addresses": [
+      "for (const address of [row.address, ...othersOf(row)]) {",
+      "for (const address of [row.address]) {",
+    ],
   },
-  "a chat's object is erased without a look at its life": {
-    file: erasure,
-    right: "if (newest > life) return;",
-    wrong: "",
+  "src/chats/object/erasure.ts": {
+    "a chat's object is erased without a look at its life": ["if (newest > life) return;", ""],
   },
-  "an address gets a chat that is being deleted": {
-    file: opening,
-    right: `if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });`,
-    wrong: "",
+  "src/organizations/object/opening.ts": {
+    "an address gets a chat that is being deleted": [
+      `if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });`,
+      "",
+    ],
   },
-  "a row is deleted before the chat's object is emptied": {
-    file: deletions,
-    right: "await this.#eraseObject(row);\n      if (this.#hasTables()) this.#chats.endDeletion(id, life);",
-    wrong: "this.#chats.endDeletion(id, life);\n      await this.#eraseObject(row);",
+  "src/organizations/object/deletions.ts": {
+    "a row is deleted before the chat's object is emptied": [
+      "await this.#eraseObject(row);\n      if (this.#hasTables()) this.#chats.endDeletion(id, life);",
+      "this.#chats.endDeletion(id, life);\n      await this.#eraseObject(row);",
+    ],
   },
-  "no tombstone is written": {
-    file: identity,
-    right: `kv.put("tombstone", tombstone);`,
-    wrong: "void tombstone;",
+  "src/chats/object/identity.ts": {
+    "no tombstone is written": [`kv.put("tombstone", tombstone);`, "void tombstone;"],
   },
-  "a repeated report points to its events twice": {
-    file: chatTable,
-    right: "Math.max(events?.first ?? 0, row.events + 1);",
-    wrong: "events?.first ?? 0;",
+  "src/organizations/object/organization-parts.ts": {
+    "a chat that nobody adopted stays so": ["feed, adoptions, deletions,", "feed, deletions,"],
   },
-  "a chat that nobody adopted stays so": {
-    file: organizationParts,
-    right: "feed, adoptions, deletions,",
-    wrong: "feed, deletions,",
+  "src/chats/object/redactions.ts": {
+    "a redaction is answered before the report": [
+      `if (!isReported || !isDeleted) return { outcome: "not_reported" };`,
+      "",
+    ],
   },
-  "a redaction is answered before the report": {
-    file: redactions,
-    right: `if (!isReported || !isDeleted) return { outcome: "not_reported" };`,
-    wrong: "",
+  "src/chats/object/chat-report.ts": {
+    "a report that failed is not repeated": [
+      "    this.#failures++;\n    this.#mustRepeat = true;",
+      "    this.#failures++;\n    this.#eventsReported = report.events;",
+    ],
   },
-  "a report that failed is not repeated": {
-    file: report,
-    right: "    this.#failures++;\n    this.#mustRepeat = true;",
-    wrong: "    this.#failures++;\n    this.#eventsReported = report.events;",
-  },
-  "a chat that is deleted still counts": {
-    file: chatTable,
-    right: "chats: -1,",
-    wrong: "",
-  },
-  "a deleted chat keeps its other addresses": {
-    file: chatTable,
-    right: "for (const address of [row.address, ...othersOf(row)]) {",
-    wrong: "for (const address of [row.address]) {",
-  },
-  "the chat's alarm is not set when a message is stored": {
-    file: chatParts,
-    right:
+  "src/chats/object/chat-parts.ts": {
+    "the chat's alarm is not set when a message is stored": [
       "    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));\n    this.lines.start();",
-    wrong: "    this.lines.start();",
+      "    this.lines.start();",
+    ],
   },
-};
+});
 
 /** These take up to 2,000 seeds, so `npm test` leaves them out. */
-const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
-  "a report counts for another life": {
-    file: organization,
-    right: `if (row?.life !== report.life) return { outcome: "unknown" };`,
-    wrong: `if (!row) return { outcome: "unknown" };`,
+const RARE_SABOTEURS = wrongVersions({
+  "src/organizations/object/organization-object.ts": {
+    "a report counts for another life": [
+      `if (row?.life !== report.life) return { outcome: "unknown" };`,
+      `if (!row) return { outcome: "unknown" };`,
+    ],
   },
-  "the end of a deletion removes the row of a later life": {
-    file: chatTable,
-    right: "if (row?.life !== life) return;",
-    wrong: "if (!row) return;",
+  "src/organizations/object/chat-table.ts": {
+    "the end of a deletion removes the row of a later life": ["if (row?.life !== life) return;", "if (!row) return;"],
+    "a later life may be as great as the one before": ["Math.max(now, this.#floor() + 1)", "now"],
   },
-  "any alarm ends the time of a tombstone": {
-    file: erasure,
-    right: "if (!tombstone || tombstone.until > now) return;",
-    wrong: "if (!tombstone) return;",
+  "src/chats/object/erasure.ts": {
+    "any alarm ends the time of a tombstone": [
+      "if (!tombstone || tombstone.until > now) return;",
+      "if (!tombstone) return;",
+    ],
   },
-  "a later life may be as great as the one before": {
-    file: chatTable,
-    right: "Math.max(now, this.#floor() + 1)",
-    wrong: "now",
+  "src/organizations/object/organization-parts.ts": {
+    "a deletion that is interrupted is not continued": ["adoptions, deletions, walk,", "adoptions, walk,"],
   },
-  "a deletion that is interrupted is not continued": {
-    file: organizationParts,
-    right: "adoptions, deletions, walk,",
-    wrong: "adoptions, walk,",
+  "src/chats/object/chat-report.ts": {
+    "a new instance takes a report for granted": [
+      "    this.#repeatAsNewInstance();\n    const changes =",
+      "    const changes =",
+    ],
   },
-  "a new instance takes a report for granted": {
-    file: report,
-    right: "    this.#repeatAsNewInstance();\n    const changes =",
-    wrong: "    const changes =",
+  "src/organizations/object/existence.ts": {
+    "an old answer of D1 counts after the organization was closed": [
+      "    if (closings !== this.#closings) return this.knows(organizationId, channelId);\n",
+      "",
+    ],
   },
-  "an old answer of D1 counts after the organization was closed": {
-    file: existence,
-    right: "    if (closings !== this.#closings) return this.knows(organizationId, channelId);\n",
-    wrong: "",
-  },
-};
+});
 
 export const ORGANIZATION_SABOTEURS = { ...PLAIN_SABOTEURS, ...RARE_SABOTEURS };
