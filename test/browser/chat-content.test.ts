@@ -1,15 +1,11 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place } from "./fixtures.ts";
+import { openPlace } from "./fixtures.ts";
 import { violations } from "./violations.ts";
 import { eventually, newUser, open, shown, visit, visitInWeather, watchShifts, write } from "./visitor.ts";
 
-let place: Place;
-
-beforeAll(async () => {
-  place = await openPlace();
-});
+const place = await openPlace();
 
 const QUESTION = {
   interactive: {

@@ -1,14 +1,10 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place, pageUrl } from "./fixtures.ts";
+import { openPlace, pageUrl } from "./fixtures.ts";
 import { eventually, newUser, shown, visit, visitInWeather, write } from "./visitor.ts";
 
-let place: Place;
-
-beforeAll(async () => {
-  place = await openPlace();
-});
+const place = await openPlace();
 
 test("an open page shows edits, reactions, and who is typing", async () => {
   const user = newUser();

@@ -1,14 +1,10 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place, pageUrl } from "./fixtures.ts";
+import { openPlace, pageUrl } from "./fixtures.ts";
 import { violations } from "./violations.ts";
 import { eventually, newUser, open, shown, visit, write } from "./visitor.ts";
 
-let place: Place;
-
-beforeAll(async () => {
-  place = await openPlace();
-});
+const place = await openPlace();
 
 test("the log, the text box and the button exist before the first message", async () => {
   const page = await visit(browser, place);

@@ -1,16 +1,12 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { expect, test } from "vitest";
+import { openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { holdUp, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { name }).waitFor();
 const create = (page: Page) => page.getByRole("button", { name: "Create the channel" }).click();

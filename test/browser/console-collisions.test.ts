@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { openConsole, openDesk, screenOf } from "./console.ts";
 import { log, messageBox, messagesOf, openChat, openChatAsMember } from "./console-conversation.ts";
 import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
@@ -8,11 +8,7 @@ import { base } from "./running-server.ts";
 
 /** Two people must not answer the same question, also if the page shows the other one's answer already. */
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const answers = (chatId: string, content: string) =>
   desk.api("POST", `/chats/${chatId}/messages`, { content, senderId: desk.organization.memberId });

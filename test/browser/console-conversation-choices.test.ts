@@ -1,6 +1,6 @@
 import type { Page, Route } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk } from "./console.ts";
+import { expect, test } from "vitest";
+import { openDesk } from "./console.ts";
 import {
   chooseSending,
   log,
@@ -12,11 +12,7 @@ import {
   whatsAppChat,
 } from "./console-conversation.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** A page of a chat in which the contact is offered three choices. */
 async function openOffer(name: string) {

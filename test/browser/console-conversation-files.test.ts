@@ -1,6 +1,6 @@
 import type { Page, Route } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk, withUndo } from "./console.ts";
+import { expect, test } from "vitest";
+import { openDesk, withUndo } from "./console.ts";
 import {
   beginReply,
   chooseSending,
@@ -12,11 +12,7 @@ import {
   textOfTarget,
 } from "./console-conversation.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",

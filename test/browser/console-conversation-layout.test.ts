@@ -1,15 +1,11 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createChat } from "../support/world/factories.ts";
-import { type Desk, openDesk } from "./console.ts";
+import { openDesk } from "./console.ts";
 import { log, messageBox, openChat, send, sendLines } from "./console-conversation.ts";
 import { stopTimers } from "./disturb.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** What reaches beyond the right edge of the page and is not in a box that scrolls or clips. */
 const overflowing = (page: Page) =>

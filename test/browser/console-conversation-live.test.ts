@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
-import { type Desk, openDesk } from "./console.ts";
+import { describe, expect, test } from "vitest";
+import { openDesk } from "./console.ts";
 import {
   log,
   messageBox,
@@ -13,11 +13,7 @@ import {
 } from "./console-conversation.ts";
 import { stopTimers } from "./disturb.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const contactReacted = (page: Page) => log(page).getByTitle("The contact reacted");
 const companyReacted = (page: Page) => log(page).getByTitle("Your organization reacted");

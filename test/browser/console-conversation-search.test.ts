@@ -1,13 +1,9 @@
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Desk, openDesk } from "./console.ts";
+import { openDesk } from "./console.ts";
 import { hasFocus, log, openChat, send, sendLines } from "./console-conversation.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 describe("the search in a conversation", () => {
   let chatId: string;

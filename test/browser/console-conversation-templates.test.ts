@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createChannel, createChat } from "../support/world/factories.ts";
-import { type Desk, openDesk } from "./console.ts";
+import { openDesk } from "./console.ts";
 import { openChat } from "./console-conversation.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const BODY = "Hello {{name}}, it is on its way.";
 const COMPONENTS = [

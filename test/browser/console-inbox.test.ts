@@ -1,16 +1,12 @@
 import type { Page, Route } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { expect, test } from "vitest";
+import { openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** A send takes its place after the five seconds in which it can be undone. */
 const SOON = { timeout: 60_000 };

@@ -1,16 +1,12 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createKey } from "../support/world/factories.ts";
-import { type Desk, goByKeys, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { goByKeys, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const dialog = (page: Page) => page.getByRole("dialog");
 

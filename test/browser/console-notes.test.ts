@@ -1,15 +1,11 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk } from "./console.ts";
+import { expect, test } from "vitest";
+import { openDesk } from "./console.ts";
 import { beginReply, hasFocus, log, messageBox, openChat } from "./console-conversation.ts";
 import { AGENT, noteBox, notesIn, openAgent, openNote, stored } from "./console-notes.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** An agent’s page of a new chat, with the box of a note open beside a message that is begun. */
 async function openNoteAside(contact: string) {

@@ -1,14 +1,10 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk } from "./console.ts";
+import { expect, test } from "vitest";
+import { openDesk } from "./console.ts";
 import { openHearing, openMember, permit, row, shown, writes } from "./console-notifications.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const offer = (page: Page) => page.getByText("Parley can notify you about new messages.");
 const areOn = (page: Page) => page.getByText("Notifications are on in this browser.");

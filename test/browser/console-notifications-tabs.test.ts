@@ -1,13 +1,9 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk } from "./console.ts";
+import { expect, test } from "vitest";
+import { openDesk } from "./console.ts";
 import { anotherTab, click, icon, openMember, openOn, row, shown, type Told, writes } from "./console-notifications.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** Tabs of one browser that all show this chat in their list. */
 async function openTabs(name: string, count: number) {

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { webhookReceiver } from "../support/webhook-receiver.ts";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { openConsole, openDesk, screenOf } from "./console.ts";
 import {
   AGENT,
   CANARY,
@@ -18,11 +18,7 @@ import {
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const assign = (chatId: string, assigneeId: string | null) => desk.api("PATCH", `/chats/${chatId}`, { assigneeId });
 const note = (chatId: string, mentions: string[]) =>

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf, signIn } from "./console.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { openConsole, openDesk, screenOf, signIn } from "./console.ts";
 import { log, messageBox, openChat } from "./console-conversation.ts";
 import { stopTimers, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
@@ -8,11 +8,7 @@ import { adminToken } from "./running-server.ts";
 
 /** What failed without a connection is loaded again once there is one, without a click. */
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const alerts = (page: Page) => page.getByRole("alert");
 

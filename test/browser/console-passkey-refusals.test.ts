@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openDesk, screenOf } from "./console.ts";
+import { expect, test } from "vitest";
+import { openDesk, screenOf } from "./console.ts";
 import { takeOver } from "./disturb.ts";
 import { addPasskey, type Device, newDevice, newMember, openSettings, signOut } from "./passkey-device.ts";
 
@@ -9,11 +9,7 @@ interface SignIn {
   passkey: { id: string; response: { userHandle: string } };
 }
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** A device with a passkey of a member. */
 async function newDeviceOf(memberId: string): Promise<Device> {

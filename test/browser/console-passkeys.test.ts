@@ -1,17 +1,13 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
+import { expect, test } from "vitest";
+import { openAsMember, openDesk, screenOf } from "./console.ts";
 import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { addPasskey, newDevice, newMember, openSettings, signOut } from "./passkey-device.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** A script: the page's shell says that people can sign in with Cloudflare Access. */
 const withAccess = `document.addEventListener("readystatechange", () =>

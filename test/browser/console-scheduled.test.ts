@@ -1,13 +1,9 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { expect, test } from "vitest";
+import { openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** A chat's next scheduled message is reported later, and so is the place that a due one takes. */
 const REPORTED = { timeout: 90_000, interval: 500 };

@@ -1,18 +1,14 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createTemplate } from "../support/world/factories.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { stopTimers, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** The counts of keys are reported later. */
 const REPORTED = { timeout: 90_000, interval: 500 };

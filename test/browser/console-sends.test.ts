@@ -1,14 +1,10 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { comes, type Desk, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { expect, test } from "vitest";
+import { comes, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { holdUp, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** A send takes its place after the five seconds in which it can be undone. */
 const SOON = { timeout: 60_000 };

@@ -1,14 +1,10 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { expect, test } from "vitest";
+import { openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** The organization's own program writes. Visitors have a rate limit. */
 const send = (chatId: string, content: string) => desk.api("POST", `/chats/${chatId}/messages`, { content });

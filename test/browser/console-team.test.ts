@@ -1,17 +1,13 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
-import { AGENT, type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { AGENT, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 const row = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(name) });
 const whose = (page: Page) => page.getByLabel("Whose chats");

@@ -1,15 +1,11 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { AGENT, type Desk, goByKeys, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { AGENT, goByKeys, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { log, messageBox } from "./console-conversation.ts";
 import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk();
-});
+const desk = await openDesk();
 
 /** Each letter is a key of the console, and some act on the chat. */
 const WORDS = "He is again an enemy of Muzak";

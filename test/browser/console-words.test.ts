@@ -1,14 +1,10 @@
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
-import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { log, openChat, send, whatsAppChat } from "./console-conversation.ts";
 import { browser } from "./file-browser.ts";
 
-let desk: Desk;
-
-beforeAll(async () => {
-  desk = await openDesk("Words");
-});
+const desk = await openDesk("Words");
 
 test("where nobody ever wrote, nothing is said of a last message", async () => {
   const chat = await whatsAppChat(desk, "15551230001", "Nia Never");

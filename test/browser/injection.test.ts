@@ -1,13 +1,9 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place } from "./fixtures.ts";
+import { openPlace } from "./fixtures.ts";
 import { eventually, newUser, shown, visit, write } from "./visitor.ts";
 
-let place: Place;
-
-beforeAll(async () => {
-  place = await openPlace();
-});
+const place = await openPlace();
 
 const EMBEDS = [
   "iframe srcdoc='<script>alert(1)</script>'",

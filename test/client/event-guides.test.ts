@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { newWebhookSecret, signatureHeaders } from "../../src/model/webhook-signature.ts";
 import { lastingPort } from "../support/world/lasting-port.ts";
 import { checkTypes, codeBelow, codeOf, installedProject } from "./package.ts";
@@ -27,13 +27,9 @@ interface Call {
   secret: string;
 }
 
-let project: Awaited<ReturnType<typeof installedProject>>;
+const project = await installedProject();
 
-beforeAll(async () => {
-  project = await installedProject();
-});
-
-afterAll(() => project?.remove());
+afterAll(() => project.remove());
 
 /** Runs a program of the project to its end, or until the test is over. */
 async function start(name: string, code: string, env: Record<string, string> = {}): Promise<ChildProcess> {

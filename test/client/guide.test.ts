@@ -3,20 +3,16 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { lastingPort } from "../support/world/lasting-port.ts";
 import { checkTypes, codeBelow, installedProject } from "./package.ts";
 import { type Asked, clientOf, json } from "./server.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-let project: Awaited<ReturnType<typeof installedProject>>;
+const project = await installedProject();
 
-beforeAll(async () => {
-  project = await installedProject();
-});
-
-afterAll(() => project?.remove());
+afterAll(() => project.remove());
 
 /** Runs a file of the project to its end, or until the test is over. */
 async function start(name: string, code: string, env: Record<string, string>): Promise<ChildProcess> {

@@ -1,16 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { checkTypes, installedProject } from "./package.ts";
 
-let project: Awaited<ReturnType<typeof installedProject>>;
+const project = await installedProject();
 
-beforeAll(async () => {
-  project = await installedProject();
-});
-
-afterAll(() => project?.remove());
+afterAll(() => project.remove());
 
 /** Runs the package's `parley` in the project, without the environment of the tests. */
 function parley(...args: string[]) {

@@ -1,14 +1,10 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { browser } from "../../browser/file-browser.ts";
-import { openPlace, type Place, socketUrl } from "../../browser/fixtures.ts";
+import { openPlace, socketUrl } from "../../browser/fixtures.ts";
 import { eventually, newUser, readThrough, shown, visit, visitInWeather, write } from "../../browser/visitor.ts";
 
-let place: Place;
-
-beforeAll(async () => {
-  place = await openPlace();
-});
+const place = await openPlace();
 
 test("a message written offline is shown, and sent once after reconnecting", async () => {
   const user = newUser();

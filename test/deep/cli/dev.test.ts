@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { access, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { readVariables } from "../../../src/cli/dev-vars.ts";
 import { awaitHealthy } from "../../../src/cli/wrangler.ts";
 import { copyCheckout } from "../../support/world/checkout.ts";
@@ -12,11 +12,7 @@ import { lastingPort } from "../../support/world/lasting-port.ts";
 const PATIENCE_MS = 120_000;
 const run = promisify(execFile);
 
-let checkout: string;
-
-beforeAll(async () => {
-  checkout = await copyCheckout();
-});
+const checkout = await copyCheckout();
 
 afterAll(() => rm(checkout, { recursive: true, force: true, maxRetries: 10 }));
 
