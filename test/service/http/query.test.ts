@@ -102,7 +102,9 @@ test("the query is checked after the key, the permission, the route and the meth
   expectError(await call("GET", "/api/v1/chats?color=red"), 401, "missing_authorization");
   expectError(await client(narrow)("GET", "/chats?color=red"), 403, "permission_denied");
   expectError(await ask("GET", "/api/v1/nothing?color=red"), 404, "not_found");
-  expectError(await ask("GET", "/admin/v1/nothing?color=red"), 404, "not_found");
+  for (const path of ["/nothing", "/", ""]) {
+    expectError(await ask("GET", `/admin/v1${path}?color=red`), 404, "not_found", /^Not found$/);
+  }
   expectError(await ask("PUT", "/api/v1/chats?color=red"), 405, "method_not_allowed");
   expectError(await ask("PUT", "/admin/v1/organizations?color=red"), 405, "method_not_allowed");
 });

@@ -25,8 +25,8 @@ stopTheClock();
 type Ask = [request: string, status?: number, body?: object | undefined, headers?: Record<string, string>];
 
 /**
- * Requests with an id that belongs to the other organization, or that doesn't exist: `{chat}`. `<message>` is always an id
- * of the other organization, and `(message)` one of ours. Where no status stands, it is a 404.
+ * Requests with an id that belongs to the other organization, or that doesn't exist: `{chat}`. `<message>` is always an
+ * id of the other organization, and `(message)` one of ours. Where no status stands, it is a 404.
  */
 const REQUESTS: Ask[] = [
   ["GET /chats/{chat}"],
@@ -102,6 +102,9 @@ const REQUESTS: Ask[] = [
   ["GET /chats?channel={channel}&before=(coldChat)", 200],
   ["GET /chats?contact={chat}", 200],
   ["GET /chats?before={chat}", 400],
+  ["GET /stats/history?of={key}"],
+  ["GET /stats/history?of={channel}"],
+  ["GET /stats/history?of={sender}"],
 ];
 
 const PREFIXES = {
@@ -113,6 +116,7 @@ const PREFIXES = {
   template: "tpl",
   media: "med",
   channel: "chn",
+  key: "key",
 } as const;
 
 type Id = keyof typeof PREFIXES | "address";
@@ -207,8 +211,10 @@ test("the same requests with the organization's own ids find the resources", asy
     tenant.api("GET", `/chats/${tenant.chat}/messages?after=${tenant.message}`),
     tenant.api("GET", `/chats?contact=${tenant.address}&channel=${tenant.channel}`),
     tenant.api("GET", `/chats?before=${tenant.chat}`),
+    tenant.api("GET", `/stats/history?of=${tenant.key}`),
+    tenant.api("GET", `/stats/history?of=${tenant.channel}`),
   ]);
-  expect(found.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200]);
+  expect(found.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200, 200, 200]);
   expect(found[3]?.body.chats).toHaveLength(1);
 });
 

@@ -25,6 +25,8 @@ export interface Tenant {
   /** A file that no message sends yet. */
   media: string;
   address: string;
+  /** The key of `api`. */
+  key: string;
 }
 
 /** The headers of an upload of `{}`. */
@@ -34,7 +36,8 @@ export const IDEMPOTENCY = { "Idempotency-Key": "order-7" };
 
 export async function newTenant(): Promise<Tenant> {
   const { organizationId, ownerId, channelId } = await newOrganization();
-  const api = client((await newKey(organizationId, { permissions: [...PERMISSIONS] })).secret);
+  const { key, secret } = await newKey(organizationId, { permissions: [...PERMISSIONS] });
+  const api = client(secret);
   const chat = await newChat(api, channelId);
   const first = await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, IDEMPOTENCY);
   await send(api, chat.id, { content: "Hello again" });
@@ -50,5 +53,6 @@ export async function newTenant(): Promise<Tenant> {
     template: await newTemplate(organizationId, "Hi {{name}}"),
     media: (await api("POST", `/chats/${chat.id}/media`, {}, UPLOAD)).body.media.id,
     address: chat.contact.address,
+    key: key.id,
   };
 }

@@ -24,6 +24,8 @@ const CHANNELS = [
   ["PATCH", `/admin/v1/channels/chn_${ID}`],
   ["POST", `/admin/v1/channels/chn_${ID}/identity-secret`],
   ["POST", "/admin/v1/reseal"],
+  ["GET", "/api/v1/channels"],
+  ["GET", `/api/v1/channels/chn_${ID}`],
 ];
 const ANY_ADMIN = [
   ["GET", "/admin/v1/organizations"],

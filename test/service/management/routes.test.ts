@@ -2,10 +2,8 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
 import { type IdPrefix, newId } from "../../../src/model/id.ts";
-import { PERMISSIONS } from "../../../src/model/permission.ts";
 import {
   admin,
-  call,
   client,
   created,
   expectError,
@@ -188,23 +186,4 @@ test("a key with chats:erase redacts a message and deletes a chat, and sees no m
   expect([deleted.status, deleted.body.chat.id, deleted.body.chat.lastMessage]).toEqual([200, chat.id, null]);
   expectError(await eraser("DELETE", `/chats/${chat.id}`), 404, "chat_not_found");
   expectError(await eraser("DELETE", "/chats/none"), 404, "chat_not_found");
-});
-
-test("without CREDENTIALS_KEY the routes of channels are a 503, before the key is checked", async () => {
-  for (const path of ["/api/v1/channels", `/api/v1/channels/${newId("chn", null)}`]) {
-    expectError(await call("GET", path, { bindings: { CREDENTIALS_KEY: "" } }), 503, "unavailable");
-  }
-});
-
-test("a key with all permissions is refused by every route of the operator, and the operator's token by every route of keys", async () => {
-  const { organizationId } = await newManager();
-  const { secret } = await newKey(organizationId, { permissions: [...PERMISSIONS] });
-  for (const { method, path } of app.routes.filter((route) => route.method !== "ALL")) {
-    const [isAdmin, isOwn] = [path.startsWith("/admin/v1/"), path.startsWith("/api/v1/")];
-    if (!isAdmin && !isOwn) continue;
-    const token = isAdmin ? secret : env.ADMIN_TOKEN;
-    const asked = path.replace(/:\w+/g, organizationId);
-    const answer = await call(method, asked, { headers: { Authorization: `Bearer ${token}` } });
-    expectError(answer, 401, "invalid_api_key");
-  }
 });

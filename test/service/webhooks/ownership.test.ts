@@ -68,15 +68,6 @@ test("the operator has the same webhooks as the organization, and creates them a
   expect((await api("GET", `/webhooks/${own.webhook.id}`)).body).toEqual({ webhook: own.webhook });
 });
 
-test("the operator's requests for an unknown organization or webhook are 404", async () => {
-  const unknown = `/organizations/${newId("org", null)}/webhooks`;
-  expectError(await admin("POST", unknown, { url: newUrl() }), 404, "organization_not_found");
-  expectError(await admin("GET", unknown), 404, "organization_not_found");
-  for (const [method, path, body] of REQUESTS) {
-    expectError(await admin(method, `/webhooks/${newId("whk", null)}${path}`, body), 404, "webhook_not_found");
-  }
-});
-
 test("a deleted webhook is returned, and then it is gone, with its row and its object's data", async () => {
   const { api, newWebhook } = await newConfigurer();
   const { webhook } = await newWebhook();
