@@ -41,17 +41,11 @@ test.each([
   ["in upper case", (hash: string) => hash.toUpperCase(), "ready"],
   ["of another user", async (_: string, secret: string) => signUser("user-8", secret), 4401],
   ["of another channel's secret", async () => signUser("user-7", (await newSite()).secret), 4401],
-  ["of the empty secret", () => signUser7("\0"), 4401],
-  ["cut by one character", (hash: string) => hash.slice(0, -1), 4401],
 ])("a hash %s", async (_, hashOf, expected) => {
   const { channelId, secret } = await newSite();
   const hash = await hashOf(await signUser("user-7", secret), secret);
   expect(await outcome(channelId, asUser("user-7", hash))).toBe(expected);
 });
-
-function signUser7(secret: string): Promise<string> {
-  return signUser("user-7", secret);
-}
 
 /** A time in the future, in Unix seconds. */
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
@@ -59,7 +53,9 @@ const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
 test("a hash with an expiry is accepted until then, and an open socket stays open afterward", async () => {
   const { channelId, secret } = await newSite();
   const expires = inSeconds(60);
-  const protocols = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);
+  const hash = await signUserUntil("user-7", expires, secret);
+  expect(await outcome(channelId, asUser("user-7", hash, expires + 1))).toBe(4401);
+  const protocols = asUser("user-7", hash, expires);
   const { page } = await visit(channelId, { protocols });
   vi.setSystemTime(expires * 1_000 - 1);
   expect(await outcome(channelId, protocols)).toBe("ready");
@@ -77,55 +73,8 @@ test("hashes with and without an expiry lead to the same contact", async () => {
   expect((await visit(channelId, { protocols: undated })).ready.messages).toMatchObject([{ seq: 1 }]);
 });
 
-type Forgery = (secret: string) => Promise<string[]>;
-
-test.each<[string, Forgery]>([
-  [
-    "a dated hash with a later expiry",
-    async (secret) => asUser("user-7", await signUserUntil("user-7", inSeconds(60), secret), inSeconds(61)),
-  ],
-  [
-    "a dated hash without its expiry",
-    async (secret) => asUser("user-7", await signUserUntil("user-7", inSeconds(60), secret)),
-  ],
-  [
-    "an undated hash with an expiry",
-    async (secret) => asUser("user-7", await signUser("user-7", secret), inSeconds(60)),
-  ],
-  [
-    "a dated hash of another user",
-    async (secret) => asUser("user-7", await signUserUntil("user-8", inSeconds(60), secret), inSeconds(60)),
-  ],
-  [
-    "the undated hash of a user whose id looks like a dated text",
-    async (secret) => asUser("user-7", await signUser(`${inSeconds(60)}.user-7`, secret), inSeconds(60)),
-  ],
-  [
-    "a dated hash as the undated hash of a user whose id looks like a dated text",
-    async (secret) => asUser(`${inSeconds(60)}.user-7`, await signUserUntil("user-7", inSeconds(60), secret)),
-  ],
-  [
-    "an expiry in milliseconds",
-    async (secret) => asUser("user-7", await signUserUntil("user-7", Date.now() * 2, secret), Date.now() * 2),
-  ],
-  [
-    "an expiry with a leading zero",
-    async (secret) => asUser("user-7", await signUserUntil("user-7", `0${inSeconds(60)}`, secret), `0${inSeconds(60)}`),
-  ],
-  ["an empty expiry", async (secret) => asUser("user-7", await signUserUntil("user-7", "", secret), "")],
-])("%s is refused", async (_, forge) => {
-  const { channelId, secret } = await newSite();
-  expect(await outcome(channelId, await forge(secret))).toBe(4401);
-});
-
-test.each([
-  ["none", []],
-  ["the protocol alone", ["parley.v1"]],
-  ["another version", ["parley.v2", "token.0123456789abcdefghijkl"]],
-  ["a token's address instead of the token", ["parley.v1", `web_${"x".repeat(43)}`]],
-])("subprotocols: %s", async (_, protocols) => {
-  const { channelId } = await newSite();
-  expect(await outcome(channelId, protocols)).toBe(4401);
+test("a socket without a claim is refused", async () => {
+  expect(await outcome((await newSite()).channelId, [])).toBe(4401);
 });
 
 test.each([
@@ -200,23 +149,14 @@ test("if the secret can't be decrypted, a user is told to try later, and an anon
 
 const LIST = ["https://shop.example", "https://www.shop.example:8443"];
 
-test.each([
-  ["https://shop.example", LIST, "ready"],
-  ["https://parley.test", LIST, "ready"],
-  [undefined, LIST, 4403],
-  ["https://evilshop.example", LIST, 4403],
-  ["null", [], "ready"],
-])("the origin %s, with %j allowed: %s", async (origin, allowedOrigins, expected) => {
-  const { channelId } = await newSite({ allowedOrigins });
-  expect(await outcome(channelId, ["parley.v1", `token.${newToken()}`], origin)).toBe(expected);
-});
-
-test("a newly allowed origin is accepted at once", async () => {
+test("a newly allowed origin is accepted at once, and any other is refused", async () => {
   const { channelId } = await newSite({ allowedOrigins: LIST });
   const protocols = ["parley.v1", `token.${newToken()}`];
   expect(await outcome(channelId, protocols, LIST[0])).toBe("ready");
   await admin("PATCH", `/channels/${channelId}`, { settings: { allowedOrigins: ["https://new.example"] } });
   expect(await outcome(channelId, protocols, "https://new.example")).toBe("ready");
+  expect(await outcome(channelId, protocols, LIST[0])).toBe(4403);
+  expect(await outcome(channelId, protocols)).toBe(4403);
 });
 
 test("an unknown channel, a channel of another kind and a malformed id get 4404 and wake no object", async () => {

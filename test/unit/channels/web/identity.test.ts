@@ -51,6 +51,7 @@ test.each([
   ["a dated user with something before it", `parley.v1, xuser.YQ.${DATED}.1`],
   ["an undated hash with a time", `parley.v1, user.YQ.${HASH}.1`],
   ["a dated hash without a time", `parley.v1, user.YQ.${DATED}`],
+  ["an empty time", `parley.v1, user.YQ.${DATED}.`],
   ["a time in milliseconds", `parley.v1, user.YQ.${DATED}.1800000000000`],
   ["a time of twelve digits", `parley.v1, user.YQ.${DATED}.${"1".repeat(12)}`],
   ["a time with a leading zero", `parley.v1, user.YQ.${DATED}.01`],
