@@ -101,7 +101,7 @@ test.each<[Fields, ...string[]]>([
   [{ contacts: [{ ...card, phones: [] }] }, "contacts.0.phones: must have at least 1 entry"],
   [{ contacts: [{ ...card, phones: many(6, String) }] }, "contacts.0.phones: must have at most 5 entries"],
   [{ contacts: [{ ...card, phones: ["1".repeat(33)] }] }, "contacts.0.phones.0: must have at most 32 characters"],
-  ...["", "+", "1+1", "a1", "1a", "1\n", "-"].map((phone): [Fields, string] => [
+  ...["", "+", "1+1", "a1", "1a", "1\n", "-", "call me", "1\nTEL:2"].map((phone): [Fields, string] => [
     { contacts: [{ ...card, phones: [phone] }] },
     "contacts.0.phones.0: must be a phone number: digits, with at most a leading +",
   ]),
@@ -109,11 +109,59 @@ test.each<[Fields, ...string[]]>([
   expect(faultsOf(fields)).toEqual(faults);
 });
 
+const LINKS = [
+  "JAVASCRIPT://shop.example/%0aalert(1)",
+  "data:text/html,<script>alert(1)</script>",
+  "ftp://shop.example/",
+  "https://user:password@shop.example/",
+  "https://shop.example/a b",
+  "https://shop.example\\@evil.example/",
+  " https://shop.example/",
+  "https://shop.example/\u0000",
+  "https://shop.example/\ud800",
+  "shop.example",
+  "",
+];
+const DEGREES = ["location.latitude", "location.longitude"];
+
+test.each<[Fields, ...string[]]>([
+  [{ interactive: {}, replyTo: "" }, "interactive.choices", "replyTo"],
+  [{ interactive: "yes, no" }, "interactive"],
+  [choosing({ id: "a", title: "A" }), `${FIRST}.type`],
+  [choosing({ ...reply("a"), type: "__proto__" }), `${FIRST}.type`],
+  [choosing({ type: "reply", title: "A" }), `${FIRST}.id`],
+  [choosing(reply("a"), null), "interactive.choices.1"],
+  [choosing(link("https://a.example"), link("https://b.example")), TITLE],
+  [choosing(reply("a"), reply("a")), TITLE, "interactive.choices.1.id"],
+  [choosing(reply("a", "A"), reply("b"), reply("a", "C")), "interactive.choices.2.id"],
+  [choosing(reply("a", "A\nB")), `${FIRST}.title`],
+  [
+    choosing(reply("a", ""), link("b", "B"), { type: "location", title: "C" }),
+    `${FIRST}.title`,
+    "interactive.choices.1.url",
+  ],
+  ...LINKS.map((url): [Fields, string] => [choosing(link(url)), `${FIRST}.url`]),
+  [{ location: { latitude: "NaN", longitude: "1" } }, ...DEGREES],
+  [{ location: { latitude: null, longitude: null } }, ...DEGREES],
+  [{ location: { name: "Office" } }, ...DEGREES],
+  [{ location: { ...location, name: "A\nB", address: x(257) } }, "location.name", "location.address"],
+  [{ location: [52.5, 13.4] }, "location"],
+  [{ contacts: [{ name: "A" }] }, "contacts.0.phones"],
+  [{ contacts: [{ name: "A", phones: ["1", "+-"] }] }, "contacts.0.phones.1"],
+  [{ contacts: [{ phones: ["1"] }] }, "contacts.0.name"],
+  [{ contacts: [{ ...card, name: "A\r\nTEL:1" }] }, "contacts.0.name"],
+  [{ contacts: card }, "contacts"],
+])("the paths of the faults of %j are named", (fields, ...paths) => {
+  expect(faultsOf(fields).map((fault) => fault.replace(/: .*/, ""))).toEqual(paths);
+});
+
 const { interactive } = choosing(reply("a"));
 const mediaUrl = "https://a.example/b.ogg";
 
 test.each<[Fields, ...string[]]>([
   [{ interactive, location }, "location: can't be given with interactive"],
+  [{ interactive, contacts: [card] }, "contacts: can't be given with interactive"],
+  [{ location, contacts: [card] }, "contacts: can't be given with location"],
   [{ templateId: "t", interactive }, "interactive: can't be given with templateId"],
   [
     { templateId: "t", location, contacts: [card] },
@@ -124,6 +172,11 @@ test.each<[Fields, ...string[]]>([
   [{ contacts: [card], mediaUrl }, "mediaUrl: can't be given with contacts"],
   [{ contacts: [card], type: "IMAGE" }, "type: must be TEXT with contacts"],
   [{ location, type: "TEMPLATE" }, "type: must be TEXT with location"],
+  [
+    { location, type: "TEMPLATE", mediaUrl },
+    "mediaUrl: can't be given with location",
+    "type: must be TEXT with location",
+  ],
   [{ interactive, content: x(1_025) }, "content: must have at most 1024 characters with interactive"],
   [{ interactive, type: "AUDIO", mediaUrl }, "type: can't be AUDIO with interactive"],
   [{ interactive, type: "TEMPLATE" }, "type: can't be TEMPLATE with interactive"],
