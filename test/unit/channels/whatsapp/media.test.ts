@@ -30,15 +30,6 @@ function bytes(headers: Record<string, string> = { "Content-Type": "image/jpeg",
   return () => new Response(BYTES, { headers });
 }
 
-/** The type and the length that media come with. */
-async function told(mimeType: string | undefined, headers: Record<string, string>) {
-  fakeNetwork(found(PLACE, { mime_type: mimeType }), bytes(headers));
-  const answer = await media();
-  if (answer.outcome !== "found") return answer;
-  await answer.body?.cancel();
-  return { contentType: answer.contentType, length: answer.length };
-}
-
 test("media are looked up and then fetched, with the token and without following redirects", async () => {
   const sent = fakeNetwork(found(PLACE), bytes());
   const answer = await media();
@@ -169,28 +160,18 @@ test.each(["../me", "1/2", "1?fields=x", "1#", "", "%2e%2e", "a b", "1".repeat(1
   },
 );
 
-test.each<[given: string, type: string | null]>([
-  ["image/png", "image/png"],
-  ["audio/ogg; codecs=opus", "audio/ogg"],
-  ["image/svg+xml", null],
-])("the content type %j is passed on as %j", async (given, contentType) => {
-  // The type that the lookup told is the same, so that a page is no surprise.
-  expect(await told(given, { "Content-Type": given, "Content-Length": "4" })).toEqual({ contentType, length: 4 });
-});
-
 test("a page that a contact sent is passed on, but not as a page", async () => {
-  expect(await told("text/html", { "Content-Type": "text/html", "Content-Length": "4" })).toEqual({
-    contentType: null,
-    length: 4,
-  });
+  fakeNetwork(found(PLACE, { mime_type: "text/html" }), bytes({ "Content-Type": "text/html", "Content-Length": "4" }));
+  expect(await media()).toMatchObject({ outcome: "found", contentType: null, length: 4 });
 });
 
-/** `count` mebibytes, made only as they are read; `made` counts them. */
-function mebibytes(count: number, made = { count: 0 }): ReadableStream<Uint8Array> {
+/** `count` mebibytes, made only as they are read. */
+function mebibytes(count: number): ReadableStream<Uint8Array> {
+  let made = 0;
   return new ReadableStream<Uint8Array>({
     pull(controller) {
-      if (made.count === count) return controller.close();
-      made.count += 1;
+      if (made === count) return controller.close();
+      made += 1;
       controller.enqueue(new Uint8Array(1_024 * 1_024));
     },
   });
@@ -207,32 +188,6 @@ test("media that don't say how long they are break off after 100 MiB", async () 
   const answer = await media();
   if (answer.outcome !== "found") throw new Error(answer.outcome);
   await expect(drain(answer.body)).rejects.toThrow("too large");
-});
-
-test("media that are longer than they said break off", async () => {
-  fakeNetwork(
-    found(PLACE),
-    () =>
-      ({
-        status: 200,
-        headers: new Headers({ "Content-Type": "image/jpeg", "Content-Length": "4" }),
-        body: mebibytes(3),
-      }) as unknown as Response,
-  );
-  const answer = await media();
-  if (answer.outcome !== "found") throw new Error(answer.outcome);
-  await expect(drain(answer.body)).rejects.toThrow();
-});
-
-test("media are passed on as they come, not gathered first", async () => {
-  const made = { count: 0 };
-  fakeNetwork(found(PLACE), () => new Response(mebibytes(90, made)));
-  const answer = await media();
-  if (answer.outcome !== "found" || !answer.body) throw new Error(answer.outcome);
-  const reader = answer.body.getReader();
-  await reader.read();
-  expect(made.count).toBeLessThan(10);
-  await reader.cancel();
 });
 
 test("nothing is logged, whatever happens", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { connectionLost, fakeNetwork } from "../fake-network.ts";
+import { fakeNetwork } from "../fake-network.ts";
 import { accepted, credentials, network, outbound, refused, TOKEN, whatsapp } from "./network.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -153,19 +153,6 @@ test.each([
   });
 });
 
-test.each([301, 302, 303, 307, 308])("a %i is not followed: the attempt failed, the message waits", async (status) => {
-  const sent = fakeNetwork(() => new Response("", { status, headers: { Location: "https://evil.example/" } }));
-  expect(await send()).toEqual({
-    outcome: "retry",
-    code: "redirected",
-    message: `The network answered ${status}, a redirect`,
-    afterMs: null,
-    wholeChannel: false,
-    parts: [],
-  });
-  expect(sent).toHaveLength(1);
-});
-
 test.each<[string, () => Response]>([
   ["a page", () => new Response("<html>OK</html>")],
   ["an empty body", () => new Response("")],
@@ -189,57 +176,6 @@ test.each<[string, () => Response]>([
   expect(await send()).toMatchObject({ outcome: "unknown", parts: [] });
 });
 
-test("at most 64 KiB and one chunk of an endless response are read", async () => {
-  let read = 0;
-  const endless = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      read += 8_192;
-      controller.enqueue(new Uint8Array(8_192));
-    },
-  });
-  fakeNetwork(() => new Response(endless));
-  expect(await send()).toMatchObject({ outcome: "unknown" });
-  expect(read).toBeLessThan(100_000);
-});
-
-test("an answer that does not come before the deadline leaves the outcome unknown", async () => {
-  const deadline = new AbortController();
-  fakeNetwork((signal) => {
-    const answer = new Promise<Response>((_resolve, reject) => {
-      signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
-    });
-    deadline.abort();
-    return answer;
-  });
-  expect(await send(deadline.signal)).toEqual({
-    outcome: "unknown",
-    message: "The network did not answer in time",
-    parts: [],
-  });
-});
-
-test("an answer that does not end before the deadline leaves the outcome unknown", async () => {
-  const deadline = new AbortController();
-  const begun = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(new TextEncoder().encode('{"messages":[')),
-    pull: () => deadline.abort(),
-  });
-  fakeNetwork(() => new Response(begun));
-  expect(await send(deadline.signal)).toMatchObject({ outcome: "unknown" });
-});
-
-test.each<[string, Error]>([
-  ["refused or lost", connectionLost()],
-  ["never begun for want of an address", new Error("internal error; reference = tf3fi0nlb55p497hh30r99tu")],
-])("after a connection that was %s nobody knows what became of the message", async (_name, thrown) => {
-  fakeNetwork(() => Promise.reject(thrown));
-  expect(await send()).toEqual({
-    outcome: "unknown",
-    message: "The connection was lost before the network answered",
-    parts: [],
-  });
-});
-
 test("a token that Meta quotes is removed from the text", async () => {
   fakeNetwork(refused(190, { status: 401, message: `Malformed access token ${TOKEN}` }));
   expect(await send()).toEqual({
@@ -247,11 +183,6 @@ test("a token that Meta quotes is removed from the text", async () => {
     reason: "190: Malformed access token [token]",
     parts: [],
   });
-});
-
-test("the network's text is truncated to 500 characters", async () => {
-  fakeNetwork(refused(131026, { message: "m".repeat(9_000) }));
-  expect(await send()).toMatchObject({ message: "m".repeat(500) });
 });
 
 test("a refusal without words says so", async () => {
