@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { breakObjects } from "../../support/faults.ts";
 import { admin, expectError, send } from "../../support/harness.ts";
 import { acceptAs, refuse } from "../../support/networks.ts";
-import { objectWrites } from "../../support/object-writes.ts";
 import { storedBy } from "../../support/stored.ts";
 import { report } from "../chats/inbound.ts";
 import { chatOf, type Kind, newNetworkChannel, stopTheClock } from "../chats/object/delivery/conversation.ts";
@@ -220,16 +219,6 @@ test("a failed reaction to a message that is gone, or in a chat that is gone, is
   taken(await fail(at.chatId, "msg_g0123456789ABCDE9"));
   taken(await fail("cht_g0123456789ABCDE", id));
   taken(await fail("nobody", id));
-});
-
-test.each(KINDS)("an edit and a reaction on %s write two rows each", async (kind) => {
-  const at = await chatWithFirst(kind);
-  await report(at.chatId);
-  const { rows } = await objectWrites(at, async () => {
-    taken(await at.contact.edit(at.id, "Second", 5));
-    taken(await at.contact.react(at.id, "👍", 5));
-  });
-  expect(rows).toBe(2 * 2);
 });
 
 test.each(KINDS)("a malformed edit or reaction on %s does not hold up what comes after it", async (kind) => {

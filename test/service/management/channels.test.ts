@@ -150,7 +150,7 @@ test.each<[object, string]>([
   expect((await admin("GET", `/channels/${id}`)).body).toEqual(before);
 });
 
-test("a PATCH changes no other credentials or settings, neither the verify token nor the kind, and ignores unknown fields", async () => {
+test("a PATCH leaves other credentials, settings, the token and the kind, and ignores unknown fields", async () => {
   const { answer } = await post({ kind: "whatsapp", name: "W", credentials: WHATSAPP, settings: { perSecond: 9 } });
   const { channel } = created(answer);
   expect(channel.settings).toEqual({ perSecond: 9 });

@@ -1,3 +1,4 @@
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { admin, created, expectError, expectFaults } from "../../../support/harness.ts";
@@ -149,6 +150,7 @@ test("a template with a file writes as many rows as a message with one", async (
   const object = () => env.CHATS.getByName(chat.id);
   const [one, other] = [await files.upload(), await files.upload()];
   const send = { content: "Look", mediaId: one };
+  await evictDurableObject(object());
   const plain = await objectWrites({ object }, async () =>
     created(await api("POST", `/chats/${chat.id}/messages`, send)),
   );

@@ -3,29 +3,12 @@ import { expect, test, vi } from "vitest";
 import { addressOfToken } from "../../../../../src/channels/web/identity.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import { admin, newOrganization, send } from "../../../../support/harness.ts";
-import { objectWrites } from "../../../../support/object-writes.ts";
 import { newPlace } from "../../../visitors/uploading.ts";
 import { conversation, crash, pass, stopTheClock } from "../delivery/conversation.ts";
 import { retain } from "../retention/fixtures.ts";
 import { DAY, filesOf, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
 
 stopTheClock();
-
-test("an upload writes two rows, a send of its file three, and a plain send two", async () => {
-  const chat = await newFileChat();
-  await chat.upload();
-  const first = await chat.upload();
-  await chat.send(first);
-  await crash(chat.object());
-  await chat.send(await chat.upload());
-  const upload = await objectWrites(chat, () => chat.upload());
-  expect(upload).toMatchObject({ rows: 2, values: 0 });
-  await crash(chat.object());
-  const file = await chat.upload();
-  expect((await objectWrites(chat, () => chat.send(file))).rows).toBe(3);
-  await crash(chat.object());
-  expect((await objectWrites(chat, () => send(chat.api, chat.chat.id))).rows).toBe(2);
-});
 
 test("a message shows its file: what it is, where it is, and the file's name as its text", async () => {
   const chat = await newFileChat();
