@@ -6,7 +6,7 @@ import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { identity } from "../../../support/drafts.ts";
 import { breakDirectory, breakObjects, countHops, OUTAGES } from "../../../support/faults.ts";
-import { expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
+import { admin, expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
 import { heldBy, NOTHING, storedChat } from "../../../support/stored.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
 import { alarmOf } from "./delivery/conversation.ts";
@@ -94,12 +94,15 @@ test("after a minute the organization's object adopts a chat whose creation was 
   const { organizationId, chat, object, state } = await interruptedChat();
   const organization = env.ORGANIZATIONS.getByName(organizationId);
   expect(await alarmOf(organization)).toBe(Date.now() + 60_000);
+  // The operator's routes find a chat by its object alone.
+  expectError(await admin("GET", `/chats/${chat.id}`), 404, "chat_not_found");
   vi.setSystemTime(Date.now() + 60_000);
   await runAlarm(organization);
   expect(await state()).toBe("adopted");
   expect(await object.owner()).toEqual({ organizationId });
   expect(await alarmOf(organization)).toBeNull();
   expect((await heldBy(object)).values).toContainEqual(["identity", expect.objectContaining({ chatId: chat.id })]);
+  expect((await admin("GET", `/chats/${chat.id}`)).body.chat.id).toBe(chat.id);
 });
 
 test("a chat that is not adopted is a 404 for another organization, whose request does not adopt it", async () => {

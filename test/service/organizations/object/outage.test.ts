@@ -23,24 +23,6 @@ async function knownCanary() {
   return { api, organizationId, chat, message, redact };
 }
 
-test("a redaction of the newest message is answered when the list of chats no longer knows its text", async () => {
-  const { organizationId, redact } = await knownCanary();
-  expect((await redact()).status).toBe(200);
-  expect(await lastMessageOf(organizationId)).not.toContain("canary");
-});
-
-test("a redaction that can't be reported is a 503, is made anyway, and is repeated with a 200 and then a 404", async () => {
-  const { api, organizationId, chat, message, redact } = await knownCanary();
-  breakObjects("ORGANIZATIONS", "report");
-  expectError(await redact(), 503, "unavailable");
-  expect((await api("GET", `/chats/${chat.id}/messages/${message.id}`)).body.message.content).toBe("");
-  expectError(await redact(), 503, "unavailable");
-  vi.restoreAllMocks();
-  expect((await redact()).body.message).toMatchObject({ id: message.id, content: "" });
-  expect(await lastMessageOf(organizationId)).not.toContain("canary");
-  expectError(await redact(), 404, "message_not_found");
-});
-
 test("a message whose text the list of chats no longer shows is redacted even in an outage", async () => {
   const { api, chat, redact } = await knownCanary();
   await send(api, chat.id, { content: "later" });
@@ -71,23 +53,6 @@ test("while an organization's object does not answer, sends and reads go on, and
   }
   vi.restoreAllMocks();
   expect((await api("GET", "/chats")).body.pagination.total).toBe(1);
-});
-
-test("a chat whose creation was interrupted is adopted a minute later, and usable before", async () => {
-  const { api, channelId, organizationId } = await newOrganization();
-  breakObjects("CHATS", "adopt");
-  expectError(await api("POST", "/chats", { channelId, contact: { address: "anna" } }), 503, "unavailable");
-  vi.restoreAllMocks();
-  const [chat] = (await api("GET", "/chats")).body.chats;
-  expect(chat.contact.address).toBe("anna");
-  // The operator's routes find a chat by its object alone.
-  expectError(await admin("GET", `/chats/${chat.id}`), 404, "chat_not_found");
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
-  await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
-  expect((await admin("GET", `/chats/${chat.id}`)).body.chat.id).toBe(chat.id);
-  expect((await send(api, chat.id)).seq).toBe(1);
-  const again = await api("POST", "/chats", { channelId, contact: { address: "anna" } });
-  expect([again.status, again.body.chat.id]).toEqual([200, chat.id]);
 });
 
 test("a deletion that was interrupted is completed by the object's alarm, and the address gets a new chat", async () => {
