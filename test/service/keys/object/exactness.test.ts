@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { aroundCall } from "../../../support/faults.ts";
-import { admin, type Client, client, created, newKey, newOrganization } from "../../../support/harness.ts";
+import { admin, type Client, client, created, expectError, newKey, newOrganization } from "../../../support/harness.ts";
 
 async function keyWith(body: Record<string, unknown>) {
   const { organizationId } = await newOrganization();
@@ -26,6 +26,7 @@ test("of 500 concurrent requests in a window of 100, exactly 100 pass", async ()
 test("of 200 concurrent requests for the last unit of a quota, exactly 1 passes", async () => {
   const { api } = await keyWith({ monthlyQuota: 1 });
   expect(await burst(200, api)).toEqual({ 200: 1, 403: 199 });
+  expectError(await api("GET", "/key"), 403, "quota_exceeded", /^Monthly quota exceeded$/);
 });
 
 test.each([1, 25])(
