@@ -4,7 +4,7 @@ import { addressOfToken } from "../../../../../src/channels/web/identity.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import { admin, newOrganization, send } from "../../../../support/harness.ts";
 import { newPlace } from "../../../visitors/uploading.ts";
-import { conversation, crash, pass, stopTheClock } from "../delivery/conversation.ts";
+import { conversation, pass, stopTheClock } from "../delivery/conversation.ts";
 import { retain } from "../retention/fixtures.ts";
 import { DAY, filesOf, MINUTE, messageOf, newFileChat } from "./fixtures.ts";
 
