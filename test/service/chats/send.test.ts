@@ -203,20 +203,6 @@ test.each(["telegram", "whatsapp"] as const)("a message on a %s channel waits QU
   expect((await send(api, chat.id)).status).toBe("QUEUED");
 });
 
-test.each([
-  ["eu", "e"],
-  ["us", "u"],
-])(
-  "the ids of an organization in the jurisdiction %s carry its letter, and lead to its chats",
-  async (name, letter) => {
-    const { api, channelId } = await newOrganization({ jurisdiction: name });
-    const chat = await newChat(api, channelId);
-    const message = await send(api, chat.id);
-    expect([chat.id[4], message.id[4], message.senderId?.[4]]).toEqual([letter, letter, letter]);
-    expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toEqual([message]);
-  },
-);
-
 /** Pairs whose JSON has exactly `bytes` bytes in UTF-8, made of `letter`, which has `size` bytes. */
 function pairsOf(bytes: number, letter = "x", size = 1): Record<string, string> {
   const pairs: Record<string, string> = {};

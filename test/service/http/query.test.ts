@@ -77,6 +77,11 @@ test.each([
   ["/admin/v1/stats/history", "of=org_gaaaaaaaaaaaaaaa", "of"],
   ["/admin/v1/stats/history", "of=key_gaaaaaaaaaaaaaaa&by=week", "by"],
   ["/admin/v1/organizations", "page=1&page=2", "page"],
+  ["/admin/v1/organizations", "limit=101", "limit"],
+  ...["members", "channels", "templates", "keys", "chats"].flatMap((list) => [
+    [`/admin/v1/organizations/org_gaaaaaaaaaaaaaaa/${list}`, "page=0", "page"],
+    [`/admin/v1/organizations/org_gaaaaaaaaaaaaaaa/${list}`, "limit=101", "limit"],
+  ]),
 ])("GET %s?%s is refused for %s", async (path, query, name) => {
   expectFaults(await ask("GET", `${path}?${query}`), name);
 });

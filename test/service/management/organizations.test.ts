@@ -60,9 +60,10 @@ test.each([
     const { message } = created(await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }));
     const body = { name: "hello", language: "en", body: "Hello" };
     const { template } = created(await admin("POST", `/organizations/${organizationId}/templates`, body));
-    for (const id of [organizationId, ownerId, channelId, keyId, chat.id, message.id, template.id]) {
+    for (const id of [organizationId, ownerId, channelId, keyId, chat.id, message.id, message.senderId, template.id]) {
       expect(id.split("_")[1][0]).toBe(letter);
     }
+    expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toEqual([message]);
   },
 );
 
