@@ -17,6 +17,7 @@ import {
   send,
 } from "../../support/harness.ts";
 import { heldDatabase } from "../../support/held-database.ts";
+import { routesBelow } from "../../support/routes.ts";
 
 const DAY_MS = 86_400_000;
 const ORGANIZATION = "/console/api/organizations/:organizationId";
@@ -41,12 +42,10 @@ function seen({ status, body }: Answer) {
   return { status, body };
 }
 
-const ROUTES = app.routes
-  .filter(({ method, path }) => method !== "ALL" && path.startsWith(`${ORGANIZATION}/`))
-  .map(({ method, path }) => [method, path.slice(ORGANIZATION.length).replace(/:\w+/g, "none")] as const)
-  .filter((route, at, all) => all.findIndex((other) => other.join() === route.join()) === at);
+const ROUTES = routesBelow(`${ORGANIZATION}/`);
 
-test.each(ROUTES)("%s %s: another organization is like one that does not exist", async (method, path) => {
+test.each(ROUTES)("%s %s: another organization is like one that does not exist", async (method, route) => {
+  const path = route.slice(ORGANIZATION.length).replace(/:\w+/g, "none");
   const foreign = await ours.ask(method, `/organizations/${theirs.organizationId}${path}`);
   const unknown = await ours.ask(method, `/organizations/${newId("org", null)}${path}`);
   expectError(foreign, 404, "organization_not_found");

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
-import { app } from "../../../src/app.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
 import { MAX_CHANNEL_PER_SECOND } from "../../../src/channels/network/spec.ts";
 import { LEAST_BYTES } from "../../../src/channels/object/upload-limit.ts";
@@ -66,6 +65,7 @@ import { MAX_AGE_MS, MAX_RECENT } from "../../../src/webhooks/line/line.ts";
 import { KEPT_ATTEMPTS } from "../../../src/webhooks/object/attempt-log.ts";
 import { MAX_WEBHOOKS } from "../../../src/webhooks/webhook-rows.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";
+import { routeNamesBelow } from "../../support/routes.ts";
 import { ALL_VARIABLES } from "../../support/variables.ts";
 
 const guides = import.meta.glob<string>("../../../src/docs/*.md", { query: "?raw", import: "default", eager: true });
@@ -97,20 +97,12 @@ function rows(first: RegExp, text: string): string[][] {
 
 const ROUTE = /^`(GET|PUT|POST|PATCH|DELETE) \/[^`]*`$/;
 
-function routesOf(prefix: string): string[] {
-  return app.routes
-    .filter(({ method, path }) => method !== "ALL" && path.startsWith(prefix))
-    .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`)
-    .filter((route, at, all) => all.indexOf(route) === at)
-    .sort();
-}
-
 test.each([
   ["using-the-api", "/api/v1"],
   ["operating", "/admin/v1"],
 ])("the guide %s lists exactly the routes below %s", (name, prefix) => {
   const listed = rows(ROUTE, section(name, "## Routes")).map(([route = ""]) => route.replaceAll("`", ""));
-  expect(listed.sort()).toEqual(routesOf(prefix));
+  expect(listed.sort()).toEqual(routeNamesBelow(prefix));
 });
 
 test("the guide to the console lists each preset with its permissions", () => {
@@ -137,7 +129,7 @@ test("each public route needs the permission that the guide names", async () => 
 });
 
 test("every route that a guide names exists", () => {
-  const known = new Set([...routesOf(""), "GET /healthz"]);
+  const known = new Set([...routeNamesBelow(""), "GET /healthz"]);
   const named = Object.values(guides).flatMap((text) =>
     [...text.matchAll(/`((?:GET|POST|PATCH|DELETE) \/(?:api|admin)\/v1[^`\s]*)`/g)].map(([, route = ""]) => route),
   );

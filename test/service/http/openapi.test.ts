@@ -1,7 +1,6 @@
 import type { Schema } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
-import { app } from "../../../src/app.ts";
 import guide from "../../../src/docs/sending.md?raw";
 import { ERRORS, type ErrorCode } from "../../../src/model/error.ts";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
@@ -9,15 +8,10 @@ import { documents } from "../../../src/openapi/documents.ts";
 import { UNMATCHED_CODES } from "../../../src/openapi/errors.ts";
 import { compareToDocuments, DOCUMENTS, type Exchange, type OpenApi, operationsOf } from "../../support/documents.ts";
 import { admin, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { routeNamesBelow } from "../../support/routes.ts";
 
 const { version } = JSON.parse(manifest) as { version: string };
 const OPERATIONS = Object.values(DOCUMENTS).flatMap(operationsOf);
-
-/** Every registered route below a prefix, in the form of the documents. */
-function routesBelow(prefix: string): string[] {
-  const routes = app.routes.filter(({ method, path }) => method !== "ALL" && path.startsWith(prefix));
-  return [...new Set(routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`))].sort();
-}
 
 function constOf(schema: Schema | undefined): string {
   const code = schema?.properties?.code;
@@ -45,7 +39,7 @@ test.each([
 ] as const)("the %s document has exactly the routes below %s", (name, prefix) => {
   const described = operationsOf(DOCUMENTS[name]).map((operation) => operation.name);
   const ofPrefix = described.filter((route) => route.includes(` ${prefix}/`));
-  expect(ofPrefix.sort()).toEqual(routesBelow(prefix));
+  expect(ofPrefix.sort()).toEqual(routeNamesBelow(prefix));
   const others = described.filter((route) => !ofPrefix.includes(route));
   expect(others).toEqual(name === "public" ? ["GET /web/{channelId}", "POST /web/{channelId}/media", "GET /"] : []);
 });

@@ -1,33 +1,11 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { app } from "../../../src/app.ts";
 import { ERRORS, type ErrorCode } from "../../../src/model/error.ts";
 import { admin, call, expectError } from "../../support/harness.ts";
+import { routesBelow, withUnknownIds } from "../../support/routes.ts";
 
-/** Every registered route of the operator's API, with ids that don't exist. */
-const ROUTES = app.routes
-  .filter(({ method, path }) => method !== "ALL" && path.startsWith("/admin/v1/"))
-  .map(({ method, path }) => [method, path] as const)
-  .filter((route, i, all) => all.findIndex((other) => other.join() === route.join()) === i);
-
+const ROUTES = routesBelow("/admin/v1/");
 const LEFT_OUT = ["/admin/v1/channels/:id/webhook"];
-
-const IDS: Record<string, string> = {
-  organizations: "org",
-  members: "mbr",
-  channels: "chn",
-  templates: "tpl",
-  chats: "cht",
-  keys: "key",
-  webhooks: "whk",
-  replays: "rpl",
-  messages: "msg",
-};
-
-/** `path` with well-formed ids that don't exist. */
-function fill(path: string): string {
-  return path.replaceAll(/(\w+)\/:\w+/g, (_, plural: string) => `${plural}/${IDS[plural]}_gaaaaaaaaaaaaaaa`);
-}
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
@@ -53,7 +31,7 @@ test.each(WITH_ID)("%s %s is a 404 with an error for an unknown id", async (meth
       : body;
   const name = plural.slice(0, -1);
   const code = `${name}_not_found` as ErrorCode;
-  for (const filled of [fill(path), fill(path).replace(/_gaaaaaaaaaaaaaaa/, "_x")]) {
+  for (const filled of [withUnknownIds(path), withUnknownIds(path).replace(/_gaaaaaaaaaaaaaaa/, "_x")]) {
     const answer = await call(method, filled, {
       headers: bearer(env.ADMIN_TOKEN),
       ...(method !== "GET" && method !== "DELETE" && { body: needsChannel }),
@@ -68,13 +46,13 @@ const PATHS = [...new Set(ROUTES.map(([, path]) => path))];
 test.each(PATHS)(
   "%s responds to other methods with 405 and the allowed ones, but only to the operator",
   async (path) => {
-    const allowed = ROUTES.filter(([, other]) => other === path).map(([method]) => method as string);
+    const allowed = ROUTES.filter(([, other]) => other === path).map(([method]) => method);
     const expected = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed;
     for (const method of METHODS.filter((other) => !allowed.includes(other))) {
-      const answer = await call(method, fill(path), { headers: bearer(env.ADMIN_TOKEN) });
+      const answer = await call(method, withUnknownIds(path), { headers: bearer(env.ADMIN_TOKEN) });
       expectError(answer, 405, "method_not_allowed", /^Method not allowed$/);
       expect(answer.headers.get("Allow")?.split(", ").sort()).toEqual(expected.toSorted());
-      expectError(await call(method, fill(path)), 401, "missing_authorization");
+      expectError(await call(method, withUnknownIds(path)), 401, "missing_authorization");
     }
   },
 );
