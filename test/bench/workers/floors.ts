@@ -42,14 +42,14 @@ const DOC = JSON.stringify({ text: "x".repeat(400) });
 
 /** What every refusal of the service carries, by its contract. */
 const REFUSAL = JSON.stringify({ message: "Invalid or expired API key", code: "invalid_api_key" });
-const REFUSAL_HEADERS = new Headers({
+const SAFE = {
   "Content-Type": "application/json",
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
-  "WWW-Authenticate": "Bearer",
-});
+};
+const REFUSAL_HEADERS = new Headers({ ...SAFE, "WWW-Authenticate": "Bearer" });
 
 const ANSWER = JSON.stringify({ outcome: "unchanged", version: "1".repeat(16) });
 const ASKED = {
@@ -70,13 +70,7 @@ const OWN_HEADERS = {
   RateLimit: '"default";r=299;t=60',
   ETag: '"0123456789abcdef0123456789abcdef"',
 };
-const DEFAULT_HEADERS = new Headers({
-  "Content-Type": "application/json",
-  "Cache-Control": "no-store",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-});
+const DEFAULT_HEADERS = new Headers(SAFE);
 
 function answered(body: string | Uint8Array, status: number): Response {
   const response = new Response(body, { status, headers: DEFAULT_HEADERS });

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { ACTION_NAMES, type AuditAction, actionSpec } from "../../../src/model/audit-action.ts";
-import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/keys/audit-acts.ts";
+import { ACTORS, ACTS, type Act, type Everything, everything, fakePlatforms } from "../../service/keys/audit-acts.ts";
 import { type Answer, admin } from "../../support/harness.ts";
 import { quietly } from "./fixtures.ts";
 import { chatOnDisk, entriesOf, ring, rows } from "./looks.ts";
@@ -9,14 +9,7 @@ import { watchSteps } from "./steps.ts";
 
 quietly();
 
-/** No receiver accepts an event, Telegram registers every webhook, and WhatsApp has no templates. */
-beforeEach(() => {
-  vi.stubGlobal("fetch", async (input: RequestInfo) => {
-    const url = input instanceof Request ? input.url : input;
-    if (url.includes("message_templates")) return Response.json({ data: [] });
-    return url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : new Response(null, { status: 500 });
-  });
-});
+beforeEach(fakePlatforms);
 
 /** The steps of the audit log itself. After one of them an entry may lack its status. */
 const OF_LOG = /beginAct|endAct|storeActs|audit|alarm/i;

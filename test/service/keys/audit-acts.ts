@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { vi } from "vitest";
 import type { AuditAction } from "../../../src/model/audit-action.ts";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
@@ -14,6 +15,15 @@ import {
   send,
 } from "../../support/harness.ts";
 import { until } from "../../support/until.ts";
+
+/** No receiver accepts an event, Telegram registers every webhook, and WhatsApp has no templates. */
+export function fakePlatforms(): void {
+  vi.stubGlobal("fetch", async (input: RequestInfo) => {
+    const url = input instanceof Request ? input.url : input;
+    if (url.includes("message_templates")) return Response.json({ data: [] });
+    return url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : new Response(null, { status: 500 });
+  });
+}
 
 /** One resource of every kind, with texts that a later assertion can search for, and a key that manages them. */
 export async function everything() {

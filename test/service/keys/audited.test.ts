@@ -4,19 +4,10 @@ import { app } from "../../../src/app.ts";
 import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { aroundCall, breakDirectory, breakObjects, watchSteps } from "../../support/faults.ts";
 import { type Answer, admin, expectError, newOrganization } from "../../support/harness.ts";
-import { ACTORS, ACTS, type ActorName, type Everything, everything } from "./audit-acts.ts";
+import { ACTORS, ACTS, type ActorName, type Everything, everything, fakePlatforms } from "./audit-acts.ts";
 import { type Entry, endedEntries } from "./ended-entries.ts";
 
-/** No receiver accepts an event, Telegram registers every webhook, and WhatsApp has no templates. */
-beforeEach(() => {
-  const answer = (url: string) => {
-    if (url.includes("message_templates")) return Response.json({ data: [] });
-    return url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : null;
-  };
-  vi.stubGlobal("fetch", async (input: RequestInfo) => {
-    return answer(input instanceof Request ? input.url : input) ?? new Response(null, { status: 500 });
-  });
-});
+beforeEach(fakePlatforms);
 
 /** The log lines of a call. Attempts of webhooks are made at any time. */
 async function linesOf(run: () => Promise<Answer>) {

@@ -1,6 +1,4 @@
-import { loadBundle, type Replacement } from "../objects/bundle.ts";
-
-const here = new URL(".", import.meta.url).pathname;
+import { loaderOf, type Replacement } from "../objects/bundle.ts";
 
 export type Service = typeof import("./service.ts");
 
@@ -12,7 +10,8 @@ const IMPATIENT: Replacement = {
 };
 
 /** Loads the service's code as this simulation runs it. */
-export function loadService(replacements: readonly Replacement[] = []): Promise<Service> {
-  const simulated = { "/registry.ts": `${here}../organization/registry.ts`, "/channel-record.ts": `${here}record.ts` };
-  return loadBundle<Service>({ entry: `${here}service.ts`, simulated }, [IMPATIENT, ...replacements]);
-}
+export const loadService = loaderOf<Service>(
+  import.meta.url,
+  { "/registry.ts": "../organization/registry.ts", "/channel-record.ts": "record.ts" },
+  [IMPATIENT],
+);

@@ -1,6 +1,4 @@
-import { loadBundle, type Replacement } from "../objects/bundle.ts";
-
-const here = new URL(".", import.meta.url).pathname;
+import { loaderOf, type Replacement } from "../objects/bundle.ts";
 
 export type Service = typeof import("./service.ts");
 
@@ -24,7 +22,4 @@ const LIMITS: readonly Replacement[] = [
 ];
 
 /** Loads the service's code as this simulation runs it. */
-export function loadService(replacements: readonly Replacement[] = []): Promise<Service> {
-  const simulated = { "/registry.ts": `${here}registry.ts` };
-  return loadBundle<Service>({ entry: `${here}service.ts`, simulated }, [...LIMITS, ...replacements]);
-}
+export const loadService = loaderOf<Service>(import.meta.url, { "/registry.ts": "registry.ts" }, LIMITS);

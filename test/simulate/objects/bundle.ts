@@ -15,7 +15,7 @@ export interface Replacement {
 }
 
 /** The part of the service that a simulation runs. */
-export interface BundlePlan {
+interface BundlePlan {
   /** The absolute path of the module that exports it. */
   entry: string;
   /** Absolute paths of simulated modules, by the end of the path of the module that each replaces. */
@@ -23,10 +23,27 @@ export interface BundlePlan {
 }
 
 /**
+ * How a simulation loads the service's code.
+ * @param module the `import.meta.url` of a module beside its `service.ts`
+ * @param simulated paths of simulated modules from there, by the end of the path of the module that each replaces
+ * @param limits replacements that all its runs have
+ */
+export function loaderOf<Service>(
+  module: string,
+  simulated: Readonly<Record<string, string>>,
+  limits: readonly Replacement[] = [],
+): (replacements?: readonly Replacement[]) => Promise<Service> {
+  const pathOf = (file: string) => new URL(file, module).pathname;
+  const paths = Object.fromEntries(Object.entries(simulated).map(([end, file]) => [end, pathOf(file)]));
+  const plan = { entry: pathOf("service.ts"), simulated: paths };
+  return (replacements = []) => loadBundle<Service>(plan, [...limits, ...replacements]);
+}
+
+/**
  * Loads the service's code with simulated globals, modules and platform classes. Each call loads a copy of its own.
  * @throws if the code that a replacement replaces is not there
  */
-export async function loadBundle<Service>(
+async function loadBundle<Service>(
   { entry, simulated }: BundlePlan,
   replacements: readonly Replacement[],
 ): Promise<Service> {

@@ -1,11 +1,6 @@
-import { loadBundle, type Replacement } from "../objects/bundle.ts";
-
-const here = new URL(".", import.meta.url).pathname;
+import { loaderOf } from "../objects/bundle.ts";
 
 export type Service = typeof import("./service.ts");
 
 /** Loads the service's code as this simulation runs it. */
-export function loadService(replacements: readonly Replacement[] = []): Promise<Service> {
-  const plan = { entry: `${here}service.ts`, simulated: { "/registry.ts": `${here}registry.ts` } };
-  return loadBundle<Service>(plan, replacements);
-}
+export const loadService = loaderOf<Service>(import.meta.url, { "/registry.ts": "registry.ts" });
