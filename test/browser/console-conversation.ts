@@ -40,6 +40,9 @@ export async function openChatAsMember(desk: Desk, chatId: string, permissions: 
 export const messageBox = (page: Page) => page.getByLabel("Message", { exact: true });
 export const log = (page: Page) => page.getByRole("log", { name: "Messages" });
 
+/** A send takes its place after the five seconds in which it can be undone. */
+export const SOON = { timeout: 60_000 };
+
 /** Resolves once the keys of the page go to this field. */
 export const hasFocus = (page: Page, field: Locator) => field.and(page.locator(":focus")).waitFor();
 
@@ -71,6 +74,12 @@ export async function sendLines(desk: Desk, chatId: string, count: number): Prom
 /** The stored messages of a chat, oldest first. */
 export async function messagesOf(desk: Desk, chatId: string) {
   return (await desk.api("GET", `/chats/${chatId}/messages`)).messages.toReversed();
+}
+
+/** The newest texts of a chat, oldest first. */
+export async function textsOf(desk: Desk, chatId: string): Promise<string[]> {
+  const { messages } = await desk.api("GET", `/chats/${chatId}/messages?limit=100`);
+  return messages.map(({ text }: { text: string }) => text).reverse();
 }
 
 /** The messages of a chat that wait for their time. */

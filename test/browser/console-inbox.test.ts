@@ -1,6 +1,7 @@
-import type { Page, Route } from "playwright-core";
+import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { messageBox as box, log, SOON, textsOf } from "./console-conversation.ts";
 import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
@@ -8,16 +9,7 @@ import { violations } from "./violations.ts";
 
 const desk = await openDesk();
 
-/** A send takes its place after the five seconds in which it can be undone. */
-const SOON = { timeout: 60_000 };
-
-const box = (page: Page) => page.getByLabel("Message", { exact: true });
-const log = (page: Page) => page.getByRole("log", { name: "Messages" });
-
-async function texts(chatId: string): Promise<string[]> {
-  const { messages } = await desk.api("GET", `/chats/${chatId}/messages?limit=100`);
-  return messages.map(({ text }: { text: string }) => text).reverse();
-}
+const texts = (chatId: string) => textsOf(desk, chatId);
 
 test("what a visitor writes appears at once, is answered, and leaves the unanswered chats", async () => {
   const ann = await desk.chat("Ann Live");

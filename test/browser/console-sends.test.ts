@@ -1,21 +1,12 @@
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { comes, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { messageBox as box, log, SOON, textsOf } from "./console-conversation.ts";
 import { holdUp, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 const desk = await openDesk();
 
-/** A send takes its place after the five seconds in which it can be undone. */
-const SOON = { timeout: 60_000 };
-
-const box = (page: Page) => page.getByLabel("Message", { exact: true });
-const log = (page: Page) => page.getByRole("log", { name: "Messages" });
-
-async function texts(chatId: string): Promise<string[]> {
-  const { messages } = await desk.api("GET", `/chats/${chatId}/messages?limit=100`);
-  return messages.map(({ text }: { text: string }) => text).reverse();
-}
+const texts = (chatId: string) => textsOf(desk, chatId);
 
 test("a send is undone by Escape: nothing is sent, and the text is back in the box", async () => {
   const chat = await desk.chat("Ben Undo");
