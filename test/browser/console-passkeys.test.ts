@@ -164,3 +164,45 @@ test("the operator has no passkeys in the settings, and sees how many a member h
   expect(members.find(({ id }: { id: string }) => id === memberId).passkeys).toBe(1);
   await page.context().close();
 });
+
+/** A page at another port of the same host name, for which browsers have the same passkeys. */
+const ELSEWHERE = "http://localhost:8816/";
+/** The headers that a browser sends for a page of the console. */
+const OWN_PAGE = { "Sec-Fetch-Site": "same-origin" };
+
+test("what a page at another port got from the device counts neither to sign in nor as a new passkey", async () => {
+  const { page } = await newDevice();
+  await openSettings(desk, page, await newMember(desk, "Fay Foreign"));
+  await addPasskey(page, "Laptop");
+  await page.getByText("Added. You can sign in with it now.").waitFor();
+  const here = new URL(page.url()).origin;
+  const optionsOf = async (path: string) => {
+    const answer = await page.request.get(`${here}${path}`, { headers: OWN_PAGE });
+    return (await answer.json()).publicKey;
+  };
+  // What the other page sends, its own server can send as if the console's page did.
+  const relay = async (path: string, data: object) => {
+    const answer = await page.request.post(`${here}${path}`, { headers: OWN_PAGE, data });
+    return { status: answer.status(), text: await answer.text() };
+  };
+  const [toSignIn, forNew] = [await optionsOf("/console/passkey"), await optionsOf("/console/api/passkeys/options")];
+  await page.route(`${ELSEWHERE}**`, (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html>" }));
+  await page.goto(ELSEWHERE);
+  const [signedIn, made] = await page.evaluate(
+    async ([request, creation]) => {
+      const get = PublicKeyCredential.parseRequestOptionsFromJSON(request);
+      const create = PublicKeyCredential.parseCreationOptionsFromJSON({ ...creation, excludeCredentials: [] });
+      const all = [
+        await navigator.credentials.get({ publicKey: get }),
+        await navigator.credentials.create({ publicKey: create }),
+      ];
+      return all.map((each) => (each as PublicKeyCredential).toJSON());
+    },
+    [toSignIn, forNew],
+  );
+  const refused = { status: 401, text: expect.stringContaining("it comes from another site") };
+  expect(await relay("/console/session", { passkey: signedIn })).toEqual(refused);
+  const added = await relay("/console/api/passkeys", { name: "Theirs", credential: made });
+  expect(added).toEqual({ ...refused, status: 400 });
+  await page.context().close();
+});

@@ -7,7 +7,7 @@ import { base } from "./running-server.ts";
 const here = base.replace("127.0.0.1", "localhost");
 
 /** A browser's page, and the authenticator of its device. */
-export interface Device {
+interface Device {
   page: Page;
   cdp: CDPSession;
   authenticatorId: string;
