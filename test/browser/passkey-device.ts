@@ -32,8 +32,8 @@ export async function newDevice(): Promise<Device> {
 }
 
 /** A new member; its id. */
-export async function newMember({ organization, operator }: Desk, name: string, more: object = {}): Promise<string> {
-  const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name, ...more });
+export async function newMember({ organization, operator }: Desk, name: string): Promise<string> {
+  const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name });
   return member.id;
 }
 

@@ -3,16 +3,7 @@ import { expect, test } from "vitest";
 import { MAX_CHAT_ACTS } from "../../../src/chats/object/acts.ts";
 import { newId } from "../../../src/model/id.ts";
 import { asOwner } from "../../support/as-owner.ts";
-import {
-  admin,
-  client,
-  expectError,
-  expectFaults,
-  newChat,
-  newKey,
-  newOrganization,
-  send,
-} from "../../support/harness.ts";
+import { admin, expectError, expectFaults, newChat, newOrganization, send } from "../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { report } from "./inbound.ts";
@@ -282,34 +273,4 @@ test("on a web chat a reaction is stored and a read mark moves, without a networ
   expect((await api("POST", `/chats/${chatId}/typing`)).body).toEqual({ shown: false });
   expect((await api("GET", `/chats/${chatId}`)).body.chat.readUpTo).toBe(1);
   expect(calls).toEqual([]);
-});
-
-test("a key that may not read messages reacts to one, and is not shown it", async () => {
-  const at = await chatWithBoth("whatsapp");
-  const sender = client((await newKey(at.organizationId, { permissions: ["messages:send"] })).secret);
-  const path = `/chats/${at.chatId}/messages/${at.theirs}/reaction`;
-  for (const [method, body] of [["DELETE"], ["PUT", { emoji: "👍" }], ["PUT", { emoji: "👍" }]] as const) {
-    const answer = await sender(method, path, body);
-    expect([answer.status, answer.body.message]).toMatchObject([200, { id: at.theirs, content: "", text: "" }]);
-    expect(answer.text).not.toContain("Theirs");
-    expect(answer.body.message).not.toHaveProperty("reactions");
-  }
-  expect((await at.message(at.theirs)).reactions).toMatchObject([{ emoji: "👍" }]);
-});
-
-test("a key without messages:send acts on nothing, and a chat of another organization is unknown", async () => {
-  const at = await chatWithBoth("whatsapp");
-  const reader = client((await newKey(at.organizationId, { permissions: ["messages:read"] })).secret);
-  const other = await newOrganization();
-  const path = `/chats/${at.chatId}`;
-  for (const [method, route, body] of [
-    ["PUT", `${path}/messages/${at.theirs}/reaction`, { emoji: "👍" }],
-    ["DELETE", `${path}/messages/${at.theirs}/reaction`, undefined],
-    ["POST", `${path}/read`, { messageId: at.theirs }],
-    ["POST", `${path}/typing`, undefined],
-  ] as const) {
-    expectError(await reader(method, route, body), 403, "permission_denied");
-    expectError(await other.api(method, route, body), 404, "chat_not_found");
-  }
-  expect(at.calls).toEqual([]);
 });

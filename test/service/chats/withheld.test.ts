@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import type { Permission } from "../../../src/model/permission.ts";
 import { browser, signInMember } from "../../support/console.ts";
-import { admin, type Client, client, created, newKey, newOrganization, send } from "../../support/harness.ts";
+import {
+  admin,
+  type Client,
+  client,
+  created,
+  expectError,
+  newKey,
+  newOrganization,
+  send,
+} from "../../support/harness.ts";
 import { writeAsContact } from "./inbound.ts";
 import { stopTheClock } from "./object/delivery/conversation.ts";
 
@@ -127,4 +136,6 @@ test("who deletes a chat or redacts a message without reading is not shown it", 
   expect(redacted).toMatchObject({ id: message.id, seq: message.seq, ...blank });
   expect(redacted).not.toHaveProperty("sender");
   expect((await eraser("DELETE", place.path)).body.chat).toMatchObject({ id: place.chat.id, ...blankChat });
+  expectError(await eraser("DELETE", place.path), 404, "chat_not_found");
+  expectError(await eraser("DELETE", "/chats/none"), 404, "chat_not_found");
 });

@@ -42,16 +42,6 @@ test.each(["X-Forwarded-For", "X-Real-IP", "True-Client-IP", "Forwarded", "X-Cli
   },
 );
 
-test("an address is checked after the key and before the permission", async () => {
-  const { organizationId } = await newOrganization();
-  const { key, secret } = await newKey(organizationId, { ipAllowlist: ["192.0.2.7"], permissions: [] });
-  expectError(await client(secret)("GET", "/chats"), 403, "ip_not_allowed");
-  const allowed = { "CF-Connecting-IP": "192.0.2.7" };
-  expectError(await client(secret)("GET", "/chats", undefined, allowed), 403, "permission_denied", /chats:read/);
-  await admin("DELETE", `/keys/${key.id}`);
-  expectError(await client(secret)("GET", "/chats"), 401, "invalid_api_key");
-});
-
 test.each(["", "192.0.2.256", "192.0.2.7/33", "2001:db8::/129", "fe80::1%eth0", "example.com"])(
   "the rule %j is a 400 with its index in the list",
   async (rule) => {

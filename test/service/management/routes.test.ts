@@ -8,7 +8,6 @@ import {
   created,
   expectError,
   expectFaults,
-  newChat,
   newKey,
   newTemplate,
   seen,
@@ -173,17 +172,4 @@ test("only a key with channels:write sees a verify token", async () => {
   expect(read).toEqual({ ...channel, webhook: { ...channel.webhook, verifyToken: null } });
   const listed = (await reader("GET", "/channels")).body.channels;
   expect(listed.map((each: { webhook?: object }) => each.webhook)).toEqual([undefined, read.webhook]);
-});
-
-test("a key with chats:erase redacts a message and deletes a chat, and sees no message without messages:read", async () => {
-  const { organizationId, api, channelId } = await newManager();
-  const chat = await newChat(api, channelId);
-  const message = await send(api, chat.id, { content: "my address" });
-  const eraser = client((await newKey(organizationId, { permissions: ["chats:erase"] })).secret);
-  const redacted = await eraser("POST", `/chats/${chat.id}/messages/${message.id}/redact`);
-  expect([redacted.status, redacted.body.message.content]).toEqual([200, ""]);
-  const deleted = await eraser("DELETE", `/chats/${chat.id}`);
-  expect([deleted.status, deleted.body.chat.id, deleted.body.chat.lastMessage]).toEqual([200, chat.id, null]);
-  expectError(await eraser("DELETE", `/chats/${chat.id}`), 404, "chat_not_found");
-  expectError(await eraser("DELETE", "/chats/none"), 404, "chat_not_found");
 });

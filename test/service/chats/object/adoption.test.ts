@@ -114,20 +114,6 @@ test("a chat that is not adopted is a 404 for another organization, whose reques
   expect((await send(api, chat.id)).seq).toBe(1);
 });
 
-test("a chat in use is unknown to another organization in every call", async () => {
-  const owner = await newOrganization();
-  const stranger = await newOrganization();
-  const chat = await newChat(owner.api, owner.channelId);
-  const message = await send(owner.api, chat.id);
-  const object = env.CHATS.getByName(chat.id);
-  const unknown = { outcome: "unknown" };
-  expect(await object.list(asOwner(stranger.organizationId), { page: 1, limit: 20 })).toEqual(unknown);
-  expect(await object.get(asOwner(stranger.organizationId), message.id)).toEqual(unknown);
-  expect(await object.state(asOwner(stranger.organizationId))).toEqual(unknown);
-  expect(await object.redact(asOwner(stranger.organizationId), message.id, "req_1")).toEqual(unknown);
-  expectError(await stranger.api("GET", `/chats/${chat.id}/messages/${message.id}`), 404, "chat_not_found");
-});
-
 test("an identity of another organization than the caller's is not adopted", async () => {
   const { organizationId, channelId } = await newOrganization();
   const chatId = newId("cht", null);

@@ -104,18 +104,6 @@ test("a number that is too fast holds all its chats", async () => {
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
 });
 
-test.each([190, 131042, 200])("the code %i breaks the channel: its messages wait, none fails", async (code) => {
-  const calls = fakeNetworks(refuse(code, `Bad ${ACCESS_TOKEN}`, { status: 401 }));
-  const chat = await conversation("whatsapp");
-  const message = await send(chat.api, chat.chatId);
-  await chat.run();
-  const reason = `${code}: Bad [token]`;
-  expect(await healthOf(chat.channelId)).toMatchObject({ state: "broken", reason });
-  expect(await chat.message(message.id)).toMatchObject({ status: "QUEUED", error: null });
-  expect((await chat.queue()).lastError).toEqual({ code: "channel_broken", message: reason });
-  expect(calls).toHaveLength(1);
-});
-
 test("a lost answer waits 90 s for a status, and none came: then it is sent again", async () => {
   const calls = fakeNetworks(inTurn(lost));
   const chat = await conversation("whatsapp");
