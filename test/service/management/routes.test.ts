@@ -2,17 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
 import { type IdPrefix, newId } from "../../../src/model/id.ts";
-import {
-  admin,
-  client,
-  created,
-  expectError,
-  expectFaults,
-  newKey,
-  newTemplate,
-  seen,
-  send,
-} from "../../support/harness.ts";
+import { admin, client, created, expectError, expectFaults, newKey, newTemplate, seen } from "../../support/harness.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { type Manager, newManager } from "./manager.ts";
 
