@@ -23,7 +23,7 @@ export function webhookTests(placeOf: () => Place): void {
     expect(changed.stdout).toMatch(/^payload +thin$/m);
     expect(changed.stdout).toMatch(/^types +–$/m);
     const rotated = await place.run(["webhooks", "rotate", id, "--overlap", "60"]);
-    expect(rotated.stdout).toMatch(/^secret +whsec_/m);
+    expect(rotated).toMatchObject({ stdout: expect.stringMatching(/^secret +whsec_/m), stderr: created.stderr });
     expect((await place.run(["webhooks", "attempts", id])).stderr).toBe("No attempts.\n");
     expect((await place.run(["webhooks", "disable", id])).stdout).toMatch(/^state +disabled$/m);
     const stats = await place.run(["stats", ...of]);
