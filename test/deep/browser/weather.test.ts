@@ -161,17 +161,6 @@ test("a chat that is deleted and recreated while a page is offline is shown corr
   await eventually(() => shown(page), ["new one", "new two", "new three"]);
 });
 
-test("a message redacted while a page is offline disappears after reconnecting", async () => {
-  const user = newUser();
-  const { page, weather } = await visitInWeather(browser, place, { user });
-  await place.say(user, "Your password is 1234");
-  await page.getByText("Your password").waitFor();
-  await weather.storm(1013);
-  await place.redact(user, "Your password is 1234");
-  weather.clear();
-  await eventually(() => shown(page), ["This message was deleted."]);
-});
-
 test("a page without a network says so, and catches up after reconnecting", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
