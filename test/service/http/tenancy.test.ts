@@ -26,7 +26,7 @@ type Ask = [request: string, status?: number, body?: object | undefined, headers
 
 /**
  * Requests with an id that belongs to the other organization, or that doesn't exist: `{chat}`. `<message>` is always an
- * id of the other organization, and `(message)` one of ours. Where no status stands, it is a 404.
+ * id of the other organization, and `(message)` of the one that asks. Where no status stands, it is a 404.
  */
 const REQUESTS: Ask[] = [
   ["GET /chats/{chat}"],
