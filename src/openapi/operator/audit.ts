@@ -3,7 +3,7 @@ import { auditQuery, type presentEntry } from "../../management/audit-entries.ts
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../model/audit.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
-import { id, oneOf, resource, text, textOrNull, time } from "../typed-schema.ts";
+import { group, id, oneOf, resource, text, textOrNull, time } from "../typed-schema.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import type { Side } from "./side.ts";
 
@@ -16,13 +16,11 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
   z.object({
     id: id("entry"),
     at: time("When it began"),
-    actor: z
-      .object({
-        type: oneOf(["operator", "key", "member"], "What the actor is"),
-        id: text("The id of the key or of the member, or `operator`"),
-        name: text("The actor's name at that time"),
-      })
-      .describe("Who did it"),
+    actor: group("Who did it", {
+      type: oneOf(["operator", "key", "member"], "What the actor is"),
+      id: text("The id of the key or of the member, or `operator`"),
+      name: text("The actor's name at that time"),
+    }),
     action: text("What was done, as the resource and the verb, such as `key.rotate`"),
     target: textOrNull(
       "The id of the resource that it was done to. Null for a search in all chats, and for an id that is malformed",
