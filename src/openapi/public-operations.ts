@@ -14,7 +14,7 @@ import {
   paginationSchema,
   usageSchema,
 } from "./resources.ts";
-import { ERRORS_OF_UPLOADS, idempotencyKey, storedFile } from "./uploads.ts";
+import { ERRORS_OF_UPLOADS, idempotencyKey, replayed, storedFile } from "./uploads.ts";
 import { walkPaginationSchema } from "./webhook-resources.ts";
 
 const anyPagination = z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]);
@@ -155,22 +155,7 @@ const OF_MESSAGES = tagged("Messages", [
       ),
     ],
     body: newMessage,
-    responses: [
-      jsonResponse(
-        201,
-        "The stored message.",
-        oneMessage,
-        { message },
-        {
-          "Idempotent-Replayed": {
-            description: "Present if an earlier request with this `Idempotency-Key` sent the message.",
-            required: false,
-            schema: { type: "string", const: "true" },
-            example: "true",
-          },
-        },
-      ),
-    ],
+    responses: [jsonResponse(201, "The stored message.", oneMessage, { message }, replayed("sent the message"))],
     errors: [
       "missing_field",
       "sender_not_found",
