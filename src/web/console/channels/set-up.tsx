@@ -30,11 +30,7 @@ export function SetUp({ id }: { id: string }) {
     <Screen
       title={name ? `Set up “${name}”` : "Set up a channel"}
       back={{ href: to("channels"), label: "Channels" }}
-      actions={
-        <a class="button" href={to(`channels/${id}`)}>
-          Show the channel
-        </a>
-      }
+      actions={<Button href={to(`channels/${id}`)}>Show the channel</Button>}
     >
       <Loaded resource={found}>
         {({ channel }) =>

@@ -11,7 +11,7 @@ import { addressOf, type Message } from "../api.ts";
 import { exactTime, timeOfDay } from "../format.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, TextButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { untilThen } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
@@ -127,9 +127,9 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
         {isBeingSent ? (
           <span>Sending…</span>
         ) : (
-          <Button class="link" title={exactTime(at)} onClick={() => onChoose(message.id)}>
+          <TextButton title={exactTime(at)} onClick={() => onChoose(message.id)}>
             Scheduled {untilThen(at)}
-          </Button>
+          </TextButton>
         )}
         {!isBeingSent && (
           <ScheduledActions

@@ -3,7 +3,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { textOf } from "../api.ts";
 import { currentPath } from "../location.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Button } from "./button.tsx";
+import { TextButton } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
 interface Toast {
@@ -112,11 +112,7 @@ export function Toasts() {
               </>
             )}
           </span>
-          {action && (
-            <Button class="link" onClick={action.run}>
-              {action.label}
-            </Button>
-          )}
+          {action && <TextButton onClick={action.run}>{action.label}</TextButton>}
         </div>
       ))}
     </div>

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, type Organization } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, WarnButton } from "../parts/button.tsx";
 import { Checkbox } from "../parts/controls.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Box, Facts } from "../parts/facts.tsx";
@@ -89,9 +89,7 @@ export function Settings() {
           <h2>Delete the organization</h2>
           <p class="stack">All its chats, messages, channels, keys and members are deleted.</p>
           <p>
-            <Button class="button button-warns" opens={<DeleteOrganization organization={organization} />}>
-              Delete
-            </Button>
+            <WarnButton opens={<DeleteOrganization organization={organization} />}>Delete</WarnButton>
           </p>
         </section>
       )}
