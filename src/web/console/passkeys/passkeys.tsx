@@ -89,9 +89,7 @@ function List({ passkeys, host, changeableUntil, onChange }: OwnPasskeys & { onC
         </ul>
       )}
       {isFresh && isSupported && passkeys.length < MOST && (
-        <p>
-          <Button opens={<Add onChange={onChange} />}>Add a passkey</Button>
-        </p>
+        <Button opens={<Add onChange={onChange} />}>Add a passkey</Button>
       )}
       {!isSupported && (
         <p class="hint">

@@ -88,9 +88,7 @@ export function Settings() {
         <section class="section">
           <h2>Delete the organization</h2>
           <p class="stack">All its chats, messages, channels, keys and members are deleted.</p>
-          <p>
-            <WarnButton opens={<DeleteOrganization organization={organization} />}>Delete</WarnButton>
-          </p>
+          <WarnButton opens={<DeleteOrganization organization={organization} />}>Delete</WarnButton>
         </section>
       )}
     </Screen>
