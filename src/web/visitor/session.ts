@@ -1,4 +1,4 @@
-import type { UploadFile } from "../shared/files/repeat-upload.ts";
+import type { Trouble, UploadFile } from "../shared/files/repeat-upload.ts";
 import { isRemoved, reactionOf } from "../shared/message/extras.ts";
 import { randomToken } from "../shared/random-token.ts";
 import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "./acknowledgments.ts";
@@ -15,7 +15,6 @@ import {
   resumeAfter,
   sentContentOf,
   type Tapped,
-  type Trouble,
 } from "./conversation.ts";
 import { FileSender } from "./file-sender.ts";
 import type { ChatMessage, IncomingFrame, RefusalFrame } from "./frames.ts";

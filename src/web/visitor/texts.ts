@@ -1,4 +1,4 @@
-import type { Trouble } from "./conversation.ts";
+import type { Trouble } from "../shared/files/repeat-upload.ts";
 import { chooseLanguage, LANGUAGES, type Language } from "./language.ts";
 import { en, type Texts } from "./locales/en.ts";
 import type { LinkState } from "./session.ts";
