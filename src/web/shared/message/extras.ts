@@ -135,7 +135,13 @@ function readFile({ contentType, fileName, size, width, height }: Fields): Shown
   const pixels = Number(width) * Number(height);
   const isLink = isPicture(type) && (pixels ? pixels > MAX_PIXELS : size);
   const kind = isLink ? "other" : fileKindOf(type);
-  return { name: textOf(fileName) || type, kind, size: numberOf(size), width: numberOf(width), height: numberOf(height) };
+  return {
+    name: textOf(fileName) || type,
+    kind,
+    size: numberOf(size),
+    width: numberOf(width),
+    height: numberOf(height),
+  };
 }
 
 /** @param type the content type */
