@@ -44,10 +44,7 @@ service than here.`,
         ...(Object.fromEntries(counts) as Record<Counted, number | null>),
         ...(keys ? usedOf(keys, new Date()) : { maxKeys: null, maxPerSecond: null, monthlyQuota: null }),
       };
-      if (out.json) {
-        out.document({ limits, selfService, used });
-        return;
-      }
+      if (out.json) return out.document({ limits, selfService, used });
       const rows = [
         { name: "Chats", used: used.chats, limit: limits.chats },
         { name: "Members", used: used.members, limit: limits.members },
