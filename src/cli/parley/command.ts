@@ -1,5 +1,5 @@
 import type { Output } from "./output.ts";
-import type { Service } from "./service.ts";
+import type { Service, ServiceResponse } from "./service.ts";
 
 /** One option of a command. */
 export interface Option {
@@ -56,15 +56,23 @@ type Definition<P extends readonly string[], O extends Record<string, Option>> =
   operands?: P;
   options?: O;
   // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
-  run(call: Call<P, O>): Promise<number | void>;
+  run?(call: Call<P, O>): Promise<number | void>;
+  /** In place of `run`: its only call, whose answer it prints. */
+  call?: (call: Call<P, O>) => Promise<ServiceResponse>;
+  /** The record in the answer of `call`, if it is not the whole answer. */
+  shows?: string;
 };
 
 /** Defines a command. Its operands and options set the types of the call. */
 export function command<
   const P extends readonly string[] = [],
   const O extends Record<string, Option> = Record<never, Option>,
->(definition: Definition<P, O>): Command {
-  const defined = { details: "", operands: [], options: {}, ...definition };
+>({ call, shows, ...definition }: Definition<P, O>): Command {
+  const run = async (given: Call<P, O>) => {
+    const body = (await call?.(given))?.body ?? {};
+    given.out.record(body, shows === undefined ? body : body[shows]);
+  };
+  const defined = { details: "", operands: [], options: {}, run, ...definition };
   return defined as unknown as Command;
 }
 

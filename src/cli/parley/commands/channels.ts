@@ -33,9 +33,6 @@ export const channelCommands = [
   command({
     name: "channels reseal",
     about: "Encrypt the channels' secrets with the current CREDENTIALS_KEY",
-    async run({ service, out }) {
-      const { body } = await service.asOperator("POST", "/reseal");
-      out.record(body, body);
-    },
+    call: ({ service }) => service.asOperator("POST", "/reseal"),
   }),
 ];

@@ -64,11 +64,9 @@ export const scheduledCommands = [
     name: "cancel",
     about: "Cancel a message that is scheduled or still waiting",
     operands: ["chat", "message"],
-    async run({ operands, service, out }) {
-      const path = `/chats/${operands.chat}/messages/${operands.message}/cancel`;
-      const { body } = await service.asClient("POST", path, { body: {} });
-      out.record(body, body.message);
-    },
+    call: ({ operands: { chat, message }, service }) =>
+      service.asClient("POST", `/chats/${chat}/messages/${message}/cancel`, { body: {} }),
+    shows: "message",
   }),
   command({
     name: "resend",
@@ -79,13 +77,12 @@ export const scheduledCommands = [
       ...TIME_OPTIONS,
       sender: option("mbr_…", "The member who sends it; by default the one of the failed message"),
     },
-    async run({ operands, options, service, out }) {
-      const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {
+    call: async ({ operands, options, service }) =>
+      service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {
         body: { ...(await timesOf(options)), senderId: options.sender },
         optionOf: { ...TIME_FIELDS, senderId: "--sender" },
-      });
-      out.record(body, body.message);
-    },
+      }),
+    shows: "message",
   }),
   command({
     name: "attempts",

@@ -45,20 +45,17 @@ export const webhookCommands = [
     options: {
       from: option("pending|now", "pending: send the waiting events; now: drop them. pending by default"),
     },
-    async run({ operands, options: { from }, service, out }) {
-      const request = { body: { from }, optionOf: { from: "--from" } };
-      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/enable`, request);
-      out.record(body, body.webhook);
-    },
+    call: ({ operands: { webhook }, options: { from }, service }) =>
+      service.asOperatorOrClient("POST", `/webhooks/${webhook}/enable`, { body: { from }, optionOf: { from: "--from" } }),
+    shows: "webhook",
   }),
   command({
     name: "webhooks disable",
     about: "Stop calling a webhook; its events wait until it is enabled",
     operands: ["webhook"],
-    async run({ operands, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/disable`, { body: {} });
-      out.record(body, body.webhook);
-    },
+    call: ({ operands: { webhook }, service }) =>
+      service.asOperatorOrClient("POST", `/webhooks/${webhook}/disable`, { body: {} }),
+    shows: "webhook",
   }),
   command({
     name: "webhooks attempts",
