@@ -45,9 +45,11 @@ export const webhookCommands = [
     options: {
       from: option("pending|now", "pending: send the waiting events; now: drop them. pending by default"),
     },
-    call: ({ operands: { webhook }, options: { from }, service }) =>
-      service.asOperatorOrClient("POST", `/webhooks/${webhook}/enable`, { body: { from }, optionOf: { from: "--from" } }),
-    shows: "webhook",
+    async run({ operands, options: { from }, service, out }) {
+      const request = { body: { from }, optionOf: { from: "--from" } };
+      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/enable`, request);
+      out.record(body, body.webhook);
+    },
   }),
   command({
     name: "webhooks disable",
