@@ -1,29 +1,16 @@
 import { CommandError } from "../../command-error.ts";
-import { wholeNumber } from "../arguments.ts";
 import { command, flag, option } from "../command.ts";
 import type { Output } from "../output.ts";
-import { SHOWN_ONCE } from "../resource.ts";
+import { rotation } from "../resource.ts";
 import type { JsonObject } from "../service.ts";
 
 /** The other actions on webhooks, besides those of every resource. */
 export const webhookCommands = [
-  command({
-    name: "webhooks rotate",
+  rotation("webhook", {
     about: "Create a new signing secret for a webhook; it is shown only once",
     details:
       "Until the overlap ends, each call has two signatures: one with each secret. Replace the secret in this time.",
-    operands: ["webhook"],
-    options: {
-      overlap: option("seconds", "How long the old secret signs calls too; 86400 by default"),
-    },
-    async run({ operands, options: { overlap }, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/rotate`, {
-        body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
-        optionOf: { overlapSeconds: "--overlap" },
-      });
-      out.record(body, { ...(body.webhook as object), secret: body.secret });
-      out.note(SHOWN_ONCE);
-    },
+    overlap: "How long the old secret signs calls too; 86400 by default",
   }),
   command({
     name: "webhooks ping",
