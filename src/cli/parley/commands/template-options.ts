@@ -1,6 +1,6 @@
 import { CommandError } from "../../command-error.ts";
 import { pairs } from "../arguments.ts";
-import { listOption, option } from "../command.ts";
+import { type Call, listOption, option } from "../command.ts";
 import { locationOf } from "./content-options.ts";
 
 /** The options for the header and the buttons of a template. */
@@ -24,12 +24,7 @@ export const TEMPLATE_FIELDS = {
   template: "--template",
 };
 
-interface Given {
-  "header-media"?: string | undefined;
-  "header-variable"?: string[] | undefined;
-  "header-location"?: string | undefined;
-  button?: string[] | undefined;
-}
+type Given = Partial<Call<[], typeof TEMPLATE_OPTIONS>["options"]>;
 
 const BUTTON_FIELDS: Record<string, string> = { url: "urlSuffix", payload: "payload", code: "code" };
 
