@@ -1,5 +1,5 @@
 import { CommandError } from "../command-error.ts";
-import { configurationPath, readPrivate, writePrivate } from "./private-file.ts";
+import { configurationPath, readPrivate, writePrivate } from "../private-file.ts";
 
 /** A saved service and its secrets. */
 export interface Profile {
