@@ -94,12 +94,12 @@ interface Rotation extends Verb {
 }
 
 /** The command that creates a new secret. @param one the singular of its resource */
-export function rotation(one: string, { overlap: about, path = "rotate", shown, ...verb }: Rotation): Command {
+export function rotation(one: string, { overlap: help, path = "rotate", shown, ...verb }: Rotation): Command {
   return command({
     ...verb,
     name: `${one}s rotate`,
     operands: [one],
-    options: { overlap: option("seconds", about) },
+    options: { overlap: option("seconds", help) },
     async run({ operands, options: { overlap }, service, out }) {
       const { body } = await service.asOperatorOrClient("POST", `/${one}s/${operands[one]}/${path}`, {
         body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
