@@ -84,6 +84,12 @@ export class Service {
     return adminToken || !apiKey ? this.asOperator(method, path, request) : this.asClient(method, path, request);
   }
 
+  /** Whether calls are a client's: there is only an API key, and no organization is given. */
+  usesKey(organization: string | undefined): boolean {
+    const { adminToken, apiKey } = this.connection;
+    return adminToken === null && apiKey !== null && organization === undefined;
+  }
+
   /** The API key. @throws CommandError if none is known */
   requireApiKey(): Secret {
     const { apiKey } = this.connection;

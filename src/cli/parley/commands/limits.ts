@@ -92,8 +92,7 @@ async function allKeys(read: Read): Promise<Key[] | null> {
 
 /** @returns `path`: that of the organization itself */
 async function readerOf(service: Service, given: string | undefined): Promise<{ read: Read; path: string }> {
-  const { adminToken, apiKey } = service.connection;
-  if (adminToken === null && apiKey !== null && given === undefined) {
+  if (service.usesKey(given)) {
     const read: Read = async (path, query = {}) => {
       try {
         return (await service.asClient("GET", path, { query })).body;

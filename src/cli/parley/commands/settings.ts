@@ -14,8 +14,7 @@ export const settingsCommands = [
       ...ORGANIZATION_OPTION,
     },
     async run({ options, service, out }) {
-      const { adminToken, apiKey } = service.connection;
-      const isClient = adminToken === null && apiKey !== null && options.organization === undefined;
+      const isClient = service.usesKey(options.organization);
       const path = isClient ? "/organization" : `/organizations/${await service.organization(options.organization)}`;
       const call = isClient ? service.asClient.bind(service) : service.asOperator.bind(service);
       const given = options["assign-on-answer"];

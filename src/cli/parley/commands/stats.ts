@@ -50,8 +50,7 @@ export const statsCommands = [
       "Show an organization's numbers: its channels' queues, its keys' requests, its members' chats, its webhooks' backlog",
     options: { ...PAGE_OPTIONS, ...ORGANIZATION_OPTION },
     async run({ options: { page, limit, ...options }, service, out }) {
-      const { adminToken, apiKey } = service.connection;
-      const usesKey = adminToken === null && apiKey !== null && options.organization === undefined;
+      const usesKey = service.usesKey(options.organization);
       const organization = usesKey ? null : await service.organization(options.organization);
       const query = { ...(organization !== null && { organization }), page, limit };
       const { body } = await (usesKey
