@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RENDERINGS } from "../model/content.ts";
-import { count, groupIfSet, listIfSet, oneOf, text, textIfSet, textOrNull, time, timeIfSet } from "./typed-schema.ts";
+import { count, groupIfSet, groupsIfSet, oneOf, text, textIfSet, textOrNull, time, timeIfSet } from "./typed-schema.ts";
 
 /** The fields of a message that say more than text and media. Each is absent if the message has none. */
 
@@ -40,7 +40,7 @@ const location = groupIfSet("A place", {
   address: textIfSet("The address of the place"),
 });
 
-const contacts = listIfSet("Contact cards", {
+const contacts = groupsIfSet("Contact cards", {
   name: text("The person's name"),
   phones: z.array(z.string()).describe("The person's phone numbers, as the sender wrote them"),
 });
@@ -66,7 +66,7 @@ export const contentFields = {
         .describe("The values of its text"),
       location,
     }),
-    buttons: listIfSet("The values of its buttons", {
+    buttons: groupsIfSet("The values of its buttons", {
       index: count.describe("The button's index"),
       urlSuffix: textIfSet("The end of its address"),
       payload: textIfSet("The `choice.id` of a tap"),
@@ -90,7 +90,7 @@ export const contentFields = {
   sticker: groupIfSet("Set if the media is a sticker", {
     emoji: textOrNull("The emoji that the sticker stands for, if known"),
   }),
-  reactions: listIfSet("At most one reaction of each side", {
+  reactions: groupsIfSet("At most one reaction of each side", {
     by: oneOf(["contact", "organization"], "Who reacted"),
     emoji: text("The emoji"),
     at: time("When"),

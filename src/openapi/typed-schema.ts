@@ -33,6 +33,6 @@ export const groupOrNull = <S extends z.ZodRawShape>(what: string, shape: S) =>
   z.object(shape).nullable().describe(what);
 export const groupIfSet = <S extends z.ZodRawShape>(what: string, shape: S) =>
   z.object(shape).optional().describe(what);
-export const listOf = <S extends z.ZodRawShape>(what: string, shape: S) => z.array(z.object(shape)).describe(what);
-export const listIfSet = <S extends z.ZodRawShape>(what: string, shape: S) =>
+export const groups = <S extends z.ZodRawShape>(what: string, shape: S) => z.array(z.object(shape)).describe(what);
+export const groupsIfSet = <S extends z.ZodRawShape>(what: string, shape: S) =>
   z.array(z.object(shape)).optional().describe(what);

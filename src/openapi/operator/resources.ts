@@ -25,8 +25,8 @@ import {
   countOrNull,
   group,
   groupOrNull,
+  groups,
   id,
-  listOf,
   oneOf,
   resource,
   text,
@@ -111,7 +111,7 @@ export const leftBehindSchema = resource<LeftBehind>()(
     webhooks: z
       .array(z.object({ id: id("webhook"), url: text("The URL") }))
       .describe("Webhooks that it created, or whose URL or secret it set"),
-    identitySecrets: listOf("Web channels whose identity secret it got", { channelId: id("channel") }),
+    identitySecrets: groups("Web channels whose identity secret it got", { channelId: id("channel") }),
     hasMore: yesOrNo("Whether a list has more entries: end some of those shown, and repeat the request"),
   }),
 );
@@ -283,7 +283,7 @@ const history = <C extends z.ZodRawShape>(what: string, counts: C) =>
     organizationId: id("organization"),
     name: text(`The ${what}'s name`),
     by,
-    buckets: listOf("Every hour or day of the window, oldest first", { start, ...counts }),
+    buckets: groups("Every hour or day of the window, oldest first", { start, ...counts }),
   });
 
 export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
@@ -317,7 +317,7 @@ const component = z.discriminatedUnion("type", [
   z.object({ type: z.literal("FOOTER"), text: text("The text") }),
   z.object({
     type: z.literal("BUTTONS"),
-    buttons: listOf("The buttons. A send names them by their index, from 0", {
+    buttons: groups("The buttons. A send names them by their index, from 0", {
       type: oneOf(BUTTON_TYPES, "`OTP`: takes the code of the body. `OTHER`: can't be sent"),
       text: text("The title"),
       url: textIfSet("Of a `URL`. It may end with a placeholder"),
