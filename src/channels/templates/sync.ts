@@ -7,7 +7,7 @@ import { insertion } from "../../db/rows.ts";
 import { templates } from "../../db/schema.ts";
 import { jurisdictionOf, newId } from "../../model/id.ts";
 import type { TemplateNotice } from "../../model/network.ts";
-import type { ListedTemplate, StoredTemplateState } from "../../model/template.ts";
+import type { ListedTemplate, StoredTemplateState, TemplateKey } from "../../model/template.ts";
 import { isRecent } from "../../platform/clock.ts";
 import { ADAPTERS, networkOf } from "../registry.ts";
 
@@ -18,8 +18,6 @@ interface Account {
   organizationId: string;
   wabaId: string;
 }
-
-type TemplateKey = Pick<TemplateRow, "name" | "language">;
 
 export interface SyncCounts {
   created: number;
