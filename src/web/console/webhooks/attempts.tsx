@@ -118,7 +118,7 @@ function EventDialog({ id, eventId }: { id: string; eventId: string }) {
   const { api } = usePlace();
   const event = useGet("/events/{id}", { path: { id: eventId } });
   return (
-    <Dialog title="Event" wide onClose={closeDialog}>
+    <Dialog title="Event" wide>
       <p class="note">
         <Copyable text={eventId} />
       </p>
