@@ -227,8 +227,8 @@ export async function describeWebhook(env: Env, row: WebhookRow) {
 }
 
 /**
- * With the state that the webhook's object knows. One that is being deleted is shown as disabled. Null if it was deleted
- * meanwhile: the others of its list are still there.
+ * A webhook with the state that its object knows. One that is being deleted is shown as disabled.
+ * @returns null if it was deleted meanwhile: the others of its list are still there
  */
 async function describeIfThere(env: Env, row: WebhookRow) {
   const known = await callObject(env.WEBHOOKS, row.id, (object) => object.describe(row.id));
