@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { messagePatch } from "../chats/move-message.ts";
+import { messagePatch } from "../chats/change-message.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { afterQuery } from "../http/pagination.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
