@@ -1,7 +1,7 @@
 /** Formats times and numbers as the reader's browser is set. */
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const exact = new Intl.DateTimeFormat(undefined, {

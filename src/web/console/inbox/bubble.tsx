@@ -11,6 +11,7 @@ import { addressOf, type Message } from "../api.ts";
 import { exactTime, timeOfDay } from "../format.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
+import type { Tone } from "../parts/badge.tsx";
 import { Button, TextButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { untilThen } from "../parts/time.tsx";
@@ -27,9 +28,7 @@ interface BubbleProps {
 }
 
 /** A status as people say it, and what marks it. */
-export const STATUSES: Readonly<
-  Record<Message["status"], { word: string; icon: IconName | null; tone: "good" | "bad" | "warn" | "quiet" }>
-> = {
+export const STATUSES: Readonly<Record<Message["status"], { word: string; icon: IconName | null; tone: Tone }>> = {
   SCHEDULED: { word: "Scheduled", icon: "clock", tone: "warn" },
   QUEUED: { word: "Waiting", icon: "clock", tone: "warn" },
   SENT: { word: "Sent", icon: "check", tone: "good" },
