@@ -4,11 +4,10 @@ import { resendBody } from "../model/message.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type RequestBodySpec, tagged } from "./operation.ts";
-import { messageSchema } from "./resources.ts";
+import { oneMessage } from "./resources.ts";
 import { count, countOrNull, oneOf, resource, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 import { replayed } from "./uploads.ts";
 
-const oneMessage = z.object({ message: messageSchema });
 const { message } = examples;
 
 const resend: RequestBodySpec = {

@@ -11,6 +11,8 @@ import {
   cursorPaginationSchema,
   keySchema,
   messageSchema,
+  oneChat,
+  oneMessage,
   paginationSchema,
   usageSchema,
 } from "./resources.ts";
@@ -18,8 +20,6 @@ import { ERRORS_OF_UPLOADS, idempotencyKey, replayed, storedFile } from "./uploa
 import { walkPaginationSchema } from "./webhook-resources.ts";
 
 const anyPagination = z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]);
-const oneChat = z.object({ chat: chatSchema });
-const oneMessage = z.object({ message: messageSchema });
 const { chat, message, pagination } = examples;
 
 const etagHeader = always(["ETag"]);

@@ -163,6 +163,9 @@ export const messageSchema = resource<messages.ShownMessage>()(
   }),
 );
 
+export const oneChat = z.object({ chat: chatSchema });
+export const oneMessage = z.object({ message: messageSchema });
+
 export const callerName = z.object({
   type: oneOf(["operator", "key", "member"], "Who made the request"),
   id: text("The key's or the member's id, or OPERATOR"),

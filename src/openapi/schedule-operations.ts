@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { messagePatch } from "../chats/change-message.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { afterQuery } from "../http/pagination.ts";
@@ -6,7 +5,7 @@ import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import { walkResponse } from "./operator/lists.ts";
-import { messageSchema } from "./resources.ts";
+import { messageSchema, oneMessage } from "./resources.ts";
 
 const scheduledAt = "2026-11-21T09:00:00.000Z";
 const scheduled = { ...examples.message, seq: null, status: "SCHEDULED" as const, scheduledAt };
@@ -44,7 +43,7 @@ export const SCHEDULE_OPERATIONS = tagged("Messages", [
       },
       example: { scheduledAt },
     },
-    responses: [jsonResponse(200, "The message.", z.object({ message: messageSchema }), { message: scheduled })],
+    responses: [jsonResponse(200, "The message.", oneMessage, { message: scheduled })],
     errors: ["not_scheduled", "chat_backlog", "chat_full"],
   },
 ]);
