@@ -4,6 +4,8 @@ import type { Output } from "../output.ts";
 import { rotation } from "../resource.ts";
 import type { JsonObject } from "../service.ts";
 
+const OF_CALL = { NUMBER: "number", OUTCOME: "outcome", STATUS: "httpStatus", MS: "durationMs", MESSAGE: "message" };
+
 /** The other actions on webhooks, besides those of every resource. */
 export const webhookCommands = [
   rotation("webhook", {
@@ -60,16 +62,7 @@ export const webhookCommands = [
       const { body } = await service.asOperatorOrClient("GET", `/webhooks/${operands.webhook}/attempts`, {
         query: { outcome, chat, before, limit },
       });
-      out.list(body, "attempts", {
-        WHEN: "startedAt",
-        EVENT: "eventId",
-        CHAT: "chatId",
-        NUMBER: "number",
-        OUTCOME: "outcome",
-        STATUS: "httpStatus",
-        MS: "durationMs",
-        MESSAGE: "message",
-      });
+      out.list(body, "attempts", { WHEN: "startedAt", EVENT: "eventId", CHAT: "chatId", ...OF_CALL });
       out.tellCursor(body, "--before");
     },
   }),
@@ -138,14 +131,5 @@ function showLine(body: JsonObject, out: Output): void {
   const { attempts, ...line } = body;
   out.record(body, line);
   if (out.json) return;
-  out.list({ attempts }, "attempts", {
-    WHEN: "startedAt",
-    EVENT: "eventId",
-    NUMBER: "number",
-    OUTCOME: "outcome",
-    STATUS: "httpStatus",
-    MS: "durationMs",
-    MESSAGE: "message",
-    RESPONSE: "response",
-  });
+  out.list({ attempts }, "attempts", { WHEN: "startedAt", EVENT: "eventId", ...OF_CALL, RESPONSE: "response" });
 }
