@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { textOf } from "../api.ts";
 import { currentPath } from "../location.ts";
@@ -54,6 +54,18 @@ export function sayFailure(text: string): void {
 /** Says that an action failed, and why. */
 export function sayError(error: unknown): void {
   sayFailure(textOf(error));
+}
+
+/** Runs one work at a time, and says why it failed. */
+export function useBusy() {
+  const isBusy = useSignal(false);
+  const run = async (work: () => Promise<unknown>) => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    await work().catch(sayError);
+    isBusy.value = false;
+  };
+  return { isBusy, run };
 }
 
 function show(said: Omit<Toast, "id">, shownMs: number): () => void {
