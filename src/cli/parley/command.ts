@@ -1,5 +1,5 @@
 import type { Output } from "./output.ts";
-import type { Service, ServiceResponse } from "./service.ts";
+import type { JsonObject, Service, ServiceResponse } from "./service.ts";
 
 /** One option of a command. */
 export interface Option {
@@ -69,7 +69,7 @@ export function command<
   const O extends Record<string, Option> = Record<never, Option>,
 >({ call, shows, ...definition }: Definition<P, O>): Command {
   const run = async (given: Call<P, O>) => {
-    const body = (await call?.(given))?.body ?? {};
+    const body: JsonObject = (await call?.(given))?.body ?? {};
     given.out.record(body, shows === undefined ? body : body[shows]);
   };
   const defined = { details: "", operands: [], options: {}, run, ...definition };

@@ -34,7 +34,7 @@ export function MainButton(button: ButtonProps) {
   return <Button class="button button-main" {...button} />;
 }
 
-/** What deletes something. */
+/** For what can't be undone. */
 export function WarnButton(button: ButtonProps) {
   return <Button class="button button-warns" {...button} />;
 }
@@ -44,7 +44,7 @@ export function TextButton(button: ButtonProps) {
   return <Button class="link" {...button} />;
 }
 
-/** What deletes something, and looks like a link. */
+/** For what can't be undone, as a link. */
 export function DangerLink(button: ButtonProps) {
   return <Button class="link link-danger" {...button} />;
 }
