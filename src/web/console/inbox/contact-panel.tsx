@@ -68,8 +68,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
         of={{
           Name: (
             <>
-              <bdi>{contact.name ?? "Unknown"}</bdi>{" "}
-              {canWrite && <TextButton opens={rename}>Change</TextButton>}
+              <bdi>{contact.name ?? "Unknown"}</bdi> {canWrite && <TextButton opens={rename}>Change</TextButton>}
             </>
           ),
           Address: <Copyable text={contact.address} />,
