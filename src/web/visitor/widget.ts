@@ -53,9 +53,22 @@ function start({ dataset, src }: HTMLScriptElement): void {
   const describe = () => look.describe({ open, unread, missing, texts });
   const frameSrc = () => frameAddress(address, dataset, user, isLeaving);
 
+  // Turbo and Astro swap the body, and htmx all that is in it. A site that removes the widget alone wants it gone.
+  const swaps = new MutationObserver((records) => {
+    if (element.isConnected || !(element.parentNode ?? records.some(({ removedNodes }) => removedNodes[1]))) return;
+    focused = false;
+    place();
+  });
+
+  function place(): void {
+    const { body, documentElement } = document;
+    if (!element.isConnected) body.append(element);
+    for (const each of [body, documentElement]) swaps.observe(each, { childList: true });
+  }
+
   /** Loads the chat, again if the site has removed it. */
   function load(): void {
-    if (!element.isConnected) document.body.append(element);
+    place();
     frame.load(frameSrc(), texts.chat);
   }
 
@@ -194,7 +207,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
     look.paint(accentColor);
     if (available) return;
     available = true;
-    document.body.append(element);
+    place();
     emit("ready");
     if (isWished) toggle(true);
     else if (opened.get() === "1" && innerWidth > 480) toggle(true, false);

@@ -12,3 +12,24 @@ test("rows are counted only once somebody has asked, so that what fills an objec
   sql.exec();
   expect(take()).toMatchObject({ read: 4, written: 2 });
 });
+
+test("each statement of a text is counted, and a semicolon in a value ends none", () => {
+  const run: unknown[][] = [];
+  const sql = {
+    exec: (...given: unknown[]) => {
+      run.push(given);
+      return { rowsRead: 0, rowsWritten: 5 };
+    },
+  };
+  const none = { put: () => undefined, delete: () => undefined };
+  const storage = { ...none, kv: none, sql, setAlarm: none.put, deleteAlarm: none.put };
+  countRows({ storage } as unknown as DurableObjectState, () => true);
+  take();
+  sql.exec("create table a (b); create index c on a (b);\n insert into a values ('x;y', ?);\n", "z");
+  expect(run).toEqual([
+    ["create table a (b)"],
+    [" create index c on a (b)"],
+    ["\n insert into a values ('x;y', ?)", "z"],
+  ]);
+  expect(take()).toMatchObject({ written: 15 });
+});
