@@ -32,4 +32,7 @@ test("each statement of a text is counted, and a semicolon in a value ends none"
     ["\n insert into a values ('x;y', ?)", "z"],
   ]);
   expect(take()).toMatchObject({ written: 15 });
+  const trigger = "create trigger d after insert on a begin update a set b = 1; delete from e; end";
+  sql.exec(`${trigger}; select 1`);
+  expect(run.slice(3)).toEqual([[trigger], [" select 1"]]);
 });

@@ -35,9 +35,9 @@ export function countHops(isCounted: () => boolean): Around {
   };
 }
 
-/** The statements of a text. A trigger, whose body has semicolons of its own, would need more; the service has none. */
+/** The statements of a text. The body of a trigger has semicolons of its own. */
 function statementsOf(text: string): string[] {
-  const statements = text.match(/(?:[^;'"]|'[^']*'|"[^"]*")+/g) ?? [];
+  const statements = text.match(/(?:create trigger[^]*?\bend\b|'[^']*'|"[^"]*"|[^;'"])+/gi) ?? [];
   return statements.filter((statement) => statement.trim() !== "");
 }
 
