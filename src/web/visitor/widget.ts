@@ -197,7 +197,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
       available = false;
       return warn();
     }
-    const isAway = isOpen === false && hideWhenClosed === true;
+    const isAway = isOpen === false && hideWhenClosed;
     if (isAway) {
       const wait = changesAt ? Date.parse(changesAt) - Date.now() : Number.NaN;
       // Browsers start a longer timer at once.
@@ -236,9 +236,7 @@ function whenIdle(work: () => void): void {
   else setTimeout(work, 1_000);
 }
 
-const script =
-  document.currentScript instanceof HTMLScriptElement
-    ? document.currentScript
-    : document.querySelector<HTMLScriptElement>('script[data-channel][src*="widget.js"]');
+const script = (document.currentScript ??
+  document.querySelector('script[data-channel][src*="widget.js"]')) as HTMLScriptElement | null;
 if (script && document.body) start(script);
 else if (script) addEventListener("DOMContentLoaded", () => start(script));
