@@ -35,9 +35,9 @@ export function countHops(isCounted: () => boolean): Around {
   };
 }
 
-/** The statements of a text. The body of a trigger has semicolons of its own. */
+/** The statements of a text. The body of a trigger has semicolons of its own, and a comment quotes nothing. */
 function statementsOf(text: string): string[] {
-  const statements = text.match(/(?:create trigger[^]*?\bend\b|'[^']*'|"[^"]*"|[^;'"])+/gi) ?? [];
+  const statements = text.match(/(?:--[^\n]*|create trigger.*?\bend\b|'[^']*'|"[^"]*"|[^;'"])+/gis) ?? [];
   return statements.filter((statement) => statement.trim() !== "");
 }
 
