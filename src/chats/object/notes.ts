@@ -166,7 +166,6 @@ export class Notes {
     return true;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#known = undefined;
   }

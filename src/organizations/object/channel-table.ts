@@ -38,7 +38,6 @@ export class ChannelTable {
     this.#sql = sql;
   }
 
-  /** The object's storage was deleted. */
   forget(): void {
     this.#known = undefined;
     this.#lastMove = undefined;

@@ -62,7 +62,6 @@ export class MessageDocuments {
     this.#checked.add({ low: seq, high: seq });
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#checked.forget();
   }

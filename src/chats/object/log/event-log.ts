@@ -4,7 +4,6 @@ import type { EventRange } from "../../../model/webhook.ts";
 
 const RECENT_EVENTS = 1_000;
 
-/** An event to store. */
 export type NewEvent = Pick<EventFact, "type" | "seq" | "note" | "at">;
 
 type EventRow = { n: number; type: EventType; seq: number | null; note: string | null; at: number };

@@ -100,7 +100,6 @@ export class LogFloor {
     this.#oldestAt = undefined;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#copy = undefined;
     this.#oldestAt = undefined;

@@ -69,7 +69,6 @@ export class MessageLog {
     prepareSchema(this.#storage, CHAT_SCHEMA);
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.changes++;
     this.redactions++;
@@ -101,7 +100,6 @@ export class MessageLog {
     return this.#newest;
   }
 
-  /** The range of the messages that are stored. */
   bounds(): SeqBounds {
     return { floor: this.floor.seq, newest: this.newest().seq };
   }
@@ -237,7 +235,6 @@ export class MessageLog {
     return row ? queuedMessage(row) : null;
   }
 
-  /** Writes the state of a message's delivery. */
   writeDelivery(seq: number, known: DeliveryKnown): void {
     this.#sql.exec("update messages set delivery = ? where seq = ?", printDelivery(known), seq);
   }

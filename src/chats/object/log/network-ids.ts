@@ -50,7 +50,6 @@ export class NetworkIds {
     return this.contactMessage(id) ?? this.ownMessage(id);
   }
 
-  /** The contact's message with this id. */
   contactMessage(id: string): { seq: number; doc: string } | null {
     const [row] = this.#sql
       .exec<{ seq: number; doc: string }>("select seq, doc from messages where dedupe = ?", inboundDedupe(id))

@@ -17,7 +17,6 @@ export class QueueExpiry {
     this.#floor = floor;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#earliest = undefined;
   }

@@ -20,14 +20,12 @@ export class QueueIndex {
     this.expiry = new QueueExpiry(storage.sql, () => this.#floor());
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#floorCopy = undefined;
     this.#leftEarly = undefined;
     this.expiry.forget();
   }
 
-  /** The number of queued messages. */
   depth(): number {
     const [first] = this.#storage.sql
       .exec<{ seq: number; queued: number }>(
@@ -42,7 +40,6 @@ export class QueueIndex {
     return queued - first.queued + 1 - this.#leftEarlySince(first.seq).length;
   }
 
-  /** The oldest queued message, or null. */
   head(): QueuedMessage | null {
     const [row] = this.#storage.sql
       .exec<DeliveryRow>(

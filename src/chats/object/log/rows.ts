@@ -1,7 +1,6 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 
-/** A row to insert. */
 export interface NewMessage {
   message: Message;
   /** Unique in the chat: the hash of the idempotency key, or the id from the network or the visitor's page. */

@@ -6,7 +6,6 @@ import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
 /** Stands for a redaction whose file's bytes may still be there: each further redaction is its repeat. */
 export const UNANSWERED = "";
 
-/** A message that ended without a place. */
 export interface EndedRow extends UnplacedRow {
   /** The name of the request that redacted it; null if it was not redacted. */
   redactedBy: string | null;
