@@ -27,12 +27,8 @@ export class QueueIndex {
   }
 
   depth(): number {
-    const [first] = this.#storage.sql
-      .exec<{ seq: number; queued: number }>(
-        "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
-        this.#floor(),
-      )
-      .toArray();
+    const query = "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1";
+    const [first] = this.#storage.sql.exec<{ seq: number; queued: number }>(query, this.#floor()).toArray();
     const { seq: newest, queued } = this.#newest();
     this.#floorCopy = first ? first.seq - 1 : newest;
     if (!first) this.expiry.emptied();
@@ -41,12 +37,9 @@ export class QueueIndex {
   }
 
   head(): QueuedMessage | null {
-    const [row] = this.#storage.sql
-      .exec<DeliveryRow>(
-        `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
-        this.#floor(),
-      )
-      .toArray();
+    const query = `select seq, doc, delivery, template from messages
+      where seq > ? and status = 'QUEUED' order by seq limit 1`;
+    const [row] = this.#storage.sql.exec<DeliveryRow>(query, this.#floor()).toArray();
     this.#floorCopy = row ? row.seq - 1 : this.#newest().seq;
     if (!row) this.expiry.emptied();
     return row ? queuedMessage(row) : null;

@@ -104,9 +104,8 @@ export class EndedRows {
   /** A file that it showed goes with it, in one commit. */
   #removeOldest(): void {
     this.#storage.transactionSync(() => {
-      const [oldest] = this.#sql
-        .exec<{ n: number; id: string; media: string | null }>("select n, id, media from unplaced order by n limit 1")
-        .toArray();
+      const query = "select n, id, media from unplaced order by n limit 1";
+      const [oldest] = this.#sql.exec<{ n: number; id: string; media: string | null }>(query).toArray();
       if (!oldest) return;
       const { n, id, media } = oldest;
       if (media !== null) this.#endMedia(JSON.parse(media) as Media, id, Date.now());

@@ -57,9 +57,8 @@ export class ScheduledRows {
   }
 
   read({ id }: ScheduledEntry): UnplacedRow {
-    const [row] = this.#sql
-      .exec<Columns>("select doc, dedupe, fingerprint, template, media, named from scheduled where id = ?", id)
-      .toArray();
+    const query = "select doc, dedupe, fingerprint, template, media, named from scheduled where id = ?";
+    const [row] = this.#sql.exec<Columns>(query, id).toArray();
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return unplacedRow(row);
   }
