@@ -92,9 +92,7 @@ export class UploadLimit implements DuePart {
     this.#sql.exec(
       `update visitor_uploads set stored = max(stored, ?), under_way = iif(open <= 1, 0, under_way), open = max(0, open - 1)
        where chat_id = ? and id = ?`,
-      stored,
-      chatId,
-      rowId(id, network),
+      ...[stored, chatId, rowId(id, network)],
     );
   }
 

@@ -71,9 +71,7 @@ export class FileRows {
   put({ id, meta, deleteAt }: FileRow): void {
     this.#sql.exec(
       "insert into files (id, meta, delete_at) values (?, ?, ?) on conflict (id) do update set meta = excluded.meta, delete_at = excluded.delete_at",
-      id,
-      JSON.stringify(meta),
-      deleteAt,
+      ...[id, JSON.stringify(meta), deleteAt],
     );
     this.#nextAt = undefined;
   }
@@ -119,9 +117,7 @@ export class FileRows {
   putUpload(dedupe: string, { id, size }: Omit<UploadRow, "doc">): void {
     this.#sql.exec(
       "insert into uploads (dedupe, id, size) values (?, ?, ?) on conflict (dedupe) do update set id = excluded.id",
-      dedupe,
-      id,
-      size,
+      ...[dedupe, id, size],
     );
   }
 

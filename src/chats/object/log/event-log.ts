@@ -33,11 +33,7 @@ export class EventLog {
     const n = this.newest + 1;
     this.#sql.exec(
       "insert into events (n, type, seq, note, at) values (?, ?, ?, ?, ?)",
-      n,
-      type,
-      seq,
-      note && JSON.stringify(note),
-      at,
+      ...[n, type, seq, note && JSON.stringify(note), at],
     );
     this.#newest = n;
     this.#onEvent();

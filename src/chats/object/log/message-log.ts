@@ -312,10 +312,7 @@ export class MessageLog {
       this.#sql.exec(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
          where seq = ?`,
-        JSON.stringify(blank),
-        at,
-        delivery,
-        seq,
+        ...[JSON.stringify(blank), at, delivery, seq],
       );
     });
     return blank;

@@ -37,18 +37,8 @@ export function insertRow(
 ): void {
   sql.exec(
     `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, named, queued, expires_at,
-       scheduled_id)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    message.seq,
-    doc,
-    dedupe,
-    fingerprint,
-    template && JSON.stringify(template),
-    delivery,
-    media && JSON.stringify(media),
-    isNamed ? 1 : null,
-    queued,
-    expiryOf(message),
-    scheduled ? message.id : null,
+       scheduled_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[message.seq, doc, dedupe, fingerprint, template && JSON.stringify(template), delivery],
+    ...[media && JSON.stringify(media), isNamed ? 1 : null, queued, expiryOf(message), scheduled ? message.id : null],
   );
 }

@@ -59,14 +59,8 @@ export class EndedRows {
     this.#sql.exec(
       `insert into unplaced (id, doc, dedupe, fingerprint, template, media, redacted_by, ended_at)
        values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      message.id,
-      JSON.stringify(message),
-      dedupe,
-      fingerprint,
-      template && JSON.stringify(template),
-      media && JSON.stringify(media),
-      redactedBy,
-      endedAt,
+      ...[message.id, JSON.stringify(message), dedupe, fingerprint, template && JSON.stringify(template)],
+      ...[media && JSON.stringify(media), redactedBy, endedAt],
     );
     this.#oldestAt = undefined;
   }
@@ -75,9 +69,7 @@ export class EndedRows {
   redact(message: UnplacedMessage, redactedBy: string): void {
     this.#sql.exec(
       "update unplaced set doc = ?, fingerprint = null, template = null, media = null, redacted_by = ? where id = ?",
-      JSON.stringify(message),
-      redactedBy,
-      message.id,
+      ...[JSON.stringify(message), redactedBy, message.id],
     );
   }
 

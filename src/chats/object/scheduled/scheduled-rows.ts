@@ -67,15 +67,8 @@ export class ScheduledRows {
     const { id } = message;
     this.#sql.exec(
       "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      id,
-      JSON.stringify(message),
-      dueAt,
-      turn,
-      dedupe,
-      fingerprint,
-      template && JSON.stringify(template),
-      media && JSON.stringify(media),
-      isNamed ? 1 : null,
+      ...[id, JSON.stringify(message), dueAt, turn, dedupe, fingerprint, template && JSON.stringify(template)],
+      ...[media && JSON.stringify(media), isNamed ? 1 : null],
     );
     this.#entries().set(id, { id, dueAt, turn, dedupe, timedBy: 0 });
   }
