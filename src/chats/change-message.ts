@@ -9,7 +9,6 @@ import { timeFaults } from "../model/schedule.ts";
 import { senderFor } from "./sender.ts";
 import { findSenderAndTemplate } from "./senders-and-templates.ts";
 
-/** A message of a chat. */
 interface MessageIds {
   chatId: string;
   messageId: string;

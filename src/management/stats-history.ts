@@ -46,7 +46,6 @@ interface Owner {
   name: string;
 }
 
-/** A key's history at `now`, as the API shows it. */
 export function keyHistory(
   { id, organizationId, name }: Owner,
   history: History<"admitted" | RefusalReason> | null,
@@ -61,7 +60,6 @@ export function keyHistory(
   return { id, organizationId, name, by, buckets };
 }
 
-/** A channel's history at `now`, as the API shows it. */
 export function channelHistory(
   { id, organizationId, name }: Owner,
   history: History<keyof ChannelCounts> | null,
@@ -77,7 +75,6 @@ export function channelHistory(
   return { id, organizationId, name, by, buckets };
 }
 
-/** A member's history at `now`, as the API shows it. */
 export function memberHistory(
   { id, organizationId, name }: Owner,
   history: History<keyof ConversationCounts> | null,

@@ -12,7 +12,6 @@ const { note } = examples;
 const oneNote = z.object({ note: noteSchema });
 const limit = 20;
 
-/** The routes of notes, below `/api/v1`. */
 export const NOTE_OPERATIONS = tagged("Notes", [
   {
     route: "GET /chats/{id}/notes",

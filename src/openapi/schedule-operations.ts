@@ -12,7 +12,6 @@ const scheduledAt = "2026-11-21T09:00:00.000Z";
 const scheduled = { ...examples.message, seq: null, status: "SCHEDULED" as const, scheduledAt };
 const limit = 20;
 
-/** The routes of scheduled messages, below `/api/v1`. */
 export const SCHEDULE_OPERATIONS = tagged("Messages", [
   {
     route: "GET /chats/{id}/scheduled",

@@ -48,7 +48,6 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
   }),
 );
 
-/** The audit log. */
 export function auditOperations({ prefix, whose }: Side): readonly OperationSpec[] {
   return tagged("Audit log", [
     {

@@ -10,7 +10,6 @@ import type { Side } from "./side.ts";
 const { chat, message, chatsPagination: pagination } = examples;
 const oneChat = z.object({ chat: chatSchema });
 
-/** Chats of all organizations, for the operator. */
 export const chatOperations = tagged("Chats", [
   {
     route: "POST /organizations/{id}/chats",

@@ -429,7 +429,6 @@ export class ChatSession {
     this.#answerTimer = setTimeout(() => this.#restart(), ANSWER_TIMEOUT_MS);
   }
 
-  /** Forgets the message in flight. */
   #clearInFlight(): void {
     clearTimeout(this.#answerTimer);
     this.#inFlight = null;

@@ -195,7 +195,6 @@ export function awayMs(noAnswers: number, random: number): number {
   return backoffMs(AWAY, noAnswers, random);
 }
 
-/** The line that no longer waits. */
 function withoutWait(line: StoredLine): StoredLine {
   return line.waiting === null ? line : { ...line, waiting: null };
 }

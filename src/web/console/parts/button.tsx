@@ -3,7 +3,6 @@ import { Icon, type IconName } from "./icon.tsx";
 import { openDialog } from "./opened-dialog.tsx";
 
 interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "type"> {
-  /** The dialog that it opens. */
   opens?: JSX.Element;
   /** What it shows in place of words, which are in its `aria-label`. */
   icon?: IconName;
@@ -20,7 +19,6 @@ export function Button({ opens, icon, children = icon && <Icon name={icon} />, .
 }
 
 interface MainButtonProps extends ButtonProps {
-  /** The address that it leads to. */
   href?: string | undefined;
 }
 
