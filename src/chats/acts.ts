@@ -50,7 +50,6 @@ export async function showTyping(env: Env, caller: Caller, chatId: string): Prom
   return answer.shown;
 }
 
-/** Why an act was not done. */
 function errorOf(chatId: string, answer: ActRefusal): ApiError {
   switch (answer.outcome) {
     case "no_message":

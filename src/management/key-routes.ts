@@ -12,7 +12,6 @@ import { keyPatch, newKeyBody } from "./key-settings.ts";
 import { createKey, patchKey, readKey, readUsage, revokeKey } from "./keys.ts";
 import { overlapBody } from "./overlap.ts";
 
-/** API keys. */
 export function keyRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
   const reads = needs("keys:read");
   return new Hono<AdminEnv>()

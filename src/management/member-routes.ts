@@ -10,7 +10,6 @@ import type { AdminEnv } from "../keys/operator-guard.ts";
 import { createMember, deleteMember, memberPatch, newMemberBody, patchMember, presentMember } from "./members.ts";
 import { createSignInLink, endSessions } from "./sign-in-link.ts";
 
-/** Members. */
 export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
   const reads = needs("members:read");
   return new Hono<AdminEnv>()

@@ -17,7 +17,6 @@ import {
   templatePatch,
 } from "./templates.ts";
 
-/** Templates. */
 export function templateRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
   const reads = needs("templates:read");
   return new Hono<AdminEnv>()

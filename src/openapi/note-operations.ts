@@ -11,7 +11,6 @@ import { idempotencyKey, replayed } from "./uploads.ts";
 const { note } = examples;
 const oneNote = z.object({ note: noteSchema });
 
-/** The routes of notes, below `/api/v1`. */
 export const NOTE_OPERATIONS = tagged("Notes", [
   {
     route: "GET /chats/{id}/notes",

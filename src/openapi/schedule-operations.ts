@@ -10,7 +10,6 @@ import { messageSchema, oneMessage } from "./resources.ts";
 const scheduledAt = "2026-11-21T09:00:00.000Z";
 const scheduled = { ...examples.message, seq: null, status: "SCHEDULED" as const, scheduledAt };
 
-/** The routes of scheduled messages, below `/api/v1`. */
 export const SCHEDULE_OPERATIONS = tagged("Messages", [
   {
     route: "GET /chats/{id}/scheduled",

@@ -35,7 +35,6 @@ const descriptions = {
   description: "What the webhook is for.",
 };
 
-/** The routes of webhooks. */
 export function webhookOperations({ isOperator, prefix, whose }: Side): readonly OperationSpec[] {
   return tagged("Webhooks", [
     {

@@ -38,7 +38,6 @@ import {
   rotateWebhook,
 } from "./webhooks.ts";
 
-/** The webhooks of an organization. */
 export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
   const { prefix, needs, acts, actorOf, organizationOf } = access;
   const reads = needs("webhooks:read");

@@ -87,7 +87,11 @@ export async function storeTemplateNews(
 ): Promise<boolean> {
   const { wabaId, at, change } = news;
   const db = directory(env);
-  const row = await db.select().from(templates).where(isTemplate(templates, { organizationId, wabaId }, news)).get();
+  const row = await db
+    .select()
+    .from(templates)
+    .where(isTemplate(templates, { organizationId, wabaId }, news))
+    .get();
   if (!row?.network) return false;
   if (isSame({ ...row.network, ...change }, row.network)) return true;
   const now = Date.now();

@@ -1,7 +1,6 @@
 import type { Output } from "./output.ts";
 import type { JsonObject, Service, ServiceResponse } from "./service.ts";
 
-/** One option of a command. */
 export interface Option {
   type: "string" | "boolean";
   multiple?: true;
@@ -33,7 +32,6 @@ export interface Call<P extends readonly string[], O extends Record<string, Opti
   out: Output;
 }
 
-/** A command of `parley`. */
 export interface Command {
   /** The words after `parley`: `keys create`. */
   name: string;
@@ -97,7 +95,6 @@ export const PAGE_OPTIONS = {
   limit: option("n", "Rows on a page, 1 to 100; 20 by default"),
 } as const;
 
-/** The option that selects an organization. */
 export const ORGANIZATION_OPTION = {
   organization: option("org_…", "The organization; not needed if there is only one"),
 } as const;

@@ -30,7 +30,6 @@ export interface ServiceResponse {
   headers: Headers;
 }
 
-/** The service answered with an error. */
 export class ServiceFault extends CommandError {
   readonly status: number;
   readonly code: string | null;
@@ -45,7 +44,6 @@ export class ServiceFault extends CommandError {
   }
 }
 
-/** The service did not answer. */
 export class Unreachable extends CommandError {
   readonly advice: string;
 

@@ -59,7 +59,6 @@ const entry = {
   linkBy: null,
 };
 
-/** The audit log. */
 export function auditOperations({ prefix, whose }: Side): readonly OperationSpec[] {
   return tagged("Audit log", [
     {

@@ -9,7 +9,6 @@ import type { Side } from "./side.ts";
 
 const { chat, message, chatsPagination: pagination } = examples;
 
-/** Chats of all organizations, for the operator. */
 export const chatOperations = tagged("Chats", [
   {
     route: "POST /organizations/{id}/chats",

@@ -43,7 +43,7 @@ export function startPreview(root: HTMLElement): void {
     if (request !== newest) return;
     drawing = { request, facts, words, texts };
     document.documentElement.dataset.scheme = request.scheme;
-    showAccent(facts.accentColor, request.scheme);
+    showAccent(request.scheme, facts.accentColor);
     draw();
     tell();
   }
@@ -61,7 +61,7 @@ export function startPreview(root: HTMLElement): void {
     const { facts, texts } = drawing;
     const color = facts.accentColor ?? "";
     const shadeIn = (scheme: Scheme) => {
-      const shade = accentOf(color, scheme);
+      const shade = accentOf(scheme, color);
       return shade && { ...shade, given: color, contrast: contrastWithPage(color, scheme) };
     };
     const shades = { light: shadeIn("light"), dark: shadeIn("dark") };

@@ -423,7 +423,6 @@ export class ChatSession {
     this.#answerTimer = setTimeout(() => this.reconnect(), ANSWER_TIMEOUT_MS);
   }
 
-  /** Forgets the message in flight. */
   #clearInFlight(): void {
     clearTimeout(this.#answerTimer);
     this.#inFlight = null;

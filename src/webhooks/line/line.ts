@@ -182,7 +182,6 @@ export function skippedTo(line: StoredLine, number: number): StoredLine {
   return { ...line, cursor: Math.max(line.cursor, number), head: null };
 }
 
-/** The line that no longer waits. */
 function withoutWait(line: StoredLine): StoredLine {
   return line.waiting === null ? line : { ...line, waiting: null };
 }

@@ -116,7 +116,6 @@ export class LineSender {
     return from === undefined ? null : Math.max(from, this.#askAt, this.#kept.line.waiting?.until ?? 0);
   }
 
-  /** Applies a new version of the filter. */
   refilter(filter: WebhookFilter): void {
     this.#kept.refilter(filter);
   }
@@ -303,7 +302,6 @@ export class LineSender {
     return next !== null && next !== SEARCH && next.number === number && next.replayId === replayId;
   }
 
-  /** Gives up events that are too old. */
   #expire(first: EventFact): void {
     const now = this.#host.clock.now();
     const last = this.#kept.pending.lastExpired(first, this.#kept.line, (fact) => isExpired(fact, now));

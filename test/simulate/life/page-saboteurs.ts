@@ -40,8 +40,8 @@ export const PAGE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "an acknowledgment takes back another": {
     file: queries,
-    right: `status === "READ" ? "DELIVERED" : "SENT",`,
-    wrong: `status === "READ" ? "DELIVERED" : "READ",`,
+    right: `status === "READ" ? "DELIVERED" : "SENT";`,
+    wrong: `status === "READ" ? "DELIVERED" : "READ";`,
   },
   "a frame passes those that wait for a check": {
     file: socketCheck,

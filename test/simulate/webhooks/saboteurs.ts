@@ -61,8 +61,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a new filter moves the cursor past events that wait": {
     file: line,
-    right: "cursor: Math.max(line.cursor, (next ?? newest + 1) - 1) };",
-    wrong: "cursor: Math.max(line.cursor, next === null ? newest : next) };",
+    right: "cursor: Math.max(line.cursor, first - 1) };",
+    wrong: "cursor: Math.max(line.cursor, next === null ? first - 1 : first) };",
   },
   "an answer is kept that quotes a text redacted during the call": {
     file: call,

@@ -2,7 +2,6 @@ import { CommandError } from "../../command-error.ts";
 import { pairs } from "../arguments.ts";
 import { type Call, listOption, option } from "../command.ts";
 
-/** The options for what a message says besides text. */
 export const CONTENT_OPTIONS = {
   choice: listOption(
     "id=title",

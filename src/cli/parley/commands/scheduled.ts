@@ -3,14 +3,12 @@ import { command, option, YES_OPTION } from "../command.ts";
 import { confirmPast, instantOf } from "../instant.ts";
 import { listMessages } from "../message-text.ts";
 
-/** The options of each command that sets a message's times. */
 export const TIME_OPTIONS = {
   at: option("time", 'When to send it: "in 2 hours", "tomorrow at 9:00" or RFC 3339'),
   until: option("time", "Don't try to deliver it after this time"),
   yes: { ...YES_OPTION.yes, about: "If --at has passed, send it at once without asking" },
 } as const;
 
-/** The fields of a request that the options set. */
 export const TIME_FIELDS = { scheduledAt: "--at", expiresAt: "--until" };
 
 type Times = { at?: string | undefined; until?: string | undefined; yes?: boolean | undefined };

@@ -3,7 +3,6 @@ import { pairs } from "../arguments.ts";
 import { type Call, listOption, option } from "../command.ts";
 import { locationOf } from "./content-options.ts";
 
-/** The options for the header and the buttons of a template. */
 export const TEMPLATE_OPTIONS = {
   "header-media": option("url", "The https address of the media in the template's header; or give --file"),
   "header-variable": listOption("name=value", "The value of a placeholder in the template's header"),

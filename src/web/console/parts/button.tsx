@@ -3,7 +3,6 @@ import { Icon, type IconName } from "./icon.tsx";
 import { openDialog } from "./opened-dialog.tsx";
 
 interface ButtonProps extends Omit<JSX.IntrinsicElements["button"], "type"> {
-  /** The dialog that it opens. */
   opens?: JSX.Element;
   /** The address that it leads to. Then it is a link. */
   href?: string | undefined;

@@ -46,7 +46,6 @@ export function sayUndoable(text: string, undo: () => Promise<unknown>, path = c
   return remove;
 }
 
-/** Says briefly that something failed. */
 export function sayFailure(text: string): void {
   show({ text, action: null, isError: true, path: currentPath.value }, ERROR_SHOWN_MS);
 }

@@ -32,7 +32,6 @@ interface OwnPasskeys {
 
 const MOST = 10;
 
-/** The passkeys of the member who is signed in. */
 export function Passkeys() {
   const own = useResource("passkeys", (signal) => call<OwnPasskeys>("GET", "/passkeys", undefined, signal));
   return (

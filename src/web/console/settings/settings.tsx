@@ -36,7 +36,6 @@ const REGIONS: Record<string, string> = {
   me: "Middle East",
 };
 
-/** The organization itself. */
 export function Settings() {
   const place = usePlace();
   const { organization } = place;

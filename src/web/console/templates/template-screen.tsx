@@ -24,7 +24,6 @@ export const NEW = "new";
 
 const MAX_LENGTH = 4_096;
 
-/** One template, or a new one. */
 export function TemplateScreen({ id }: { id: string }) {
   const { api, to } = usePlace();
   const found = useGet(id === NEW ? null : "/templates/{id}", { path: { id } });
