@@ -1,10 +1,9 @@
 import type { Schemas } from "../api.ts";
-import type { Tone } from "../parts/badge.tsx";
 
 export type Webhook = Schemas["Webhook"];
 export type Attempt = Schemas["WebhookAttempt"];
 
-export const STATES: Record<Webhook["state"], { label: string; tone: Tone }> = {
+export const STATES: Record<Webhook["state"], { label: string; tone: "good" | "bad" | "warn" | "quiet" }> = {
   ok: { label: "Works", tone: "good" },
   trial: { label: "Not verified yet", tone: "quiet" },
   failing: { label: "Failing", tone: "bad" },
@@ -19,7 +18,7 @@ export const REASONS: Record<NonNullable<Webhook["reason"]>, string> = {
   operator: "The operator disabled it.",
 };
 
-export const OUTCOMES: Record<Attempt["outcome"], { label: string; tone: Tone }> = {
+export const OUTCOMES: Record<Attempt["outcome"], { label: string; tone: "good" | "bad" | "warn" }> = {
   accepted: { label: "Accepted", tone: "good" },
   retry: { label: "Failed", tone: "warn" },
   given_up: { label: "Given up", tone: "bad" },
