@@ -60,7 +60,10 @@ export class Output {
 
   /** The service's list under `name` as a table, and a note if there are more pages. */
   list(answer: Rows, name: string, columns: Columns, now = Date.now()): void {
-    if (this.json) return this.document(answer);
+    if (this.json) {
+      this.document(answer);
+      return;
+    }
     const rows = Array.isArray(answer[name]) ? (answer[name] as Rows[]) : [];
     if (rows.length > 0) {
       const titles = Object.keys(columns);
@@ -83,7 +86,10 @@ export class Output {
 
   /** One record, with a line for each field. */
   record(answer: Rows, record: unknown, now = Date.now()): void {
-    if (this.json) return this.document(answer);
+    if (this.json) {
+      this.document(answer);
+      return;
+    }
     const fields = flattened(record, "");
     const width = Math.max(0, ...fields.map(([name]) => name.length));
     for (const [name, value] of fields) {
