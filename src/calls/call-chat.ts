@@ -11,6 +11,12 @@ export interface Owner {
   region?: Region | null;
 }
 
+/** A message of a chat. */
+export interface MessageIds {
+  chatId: string;
+  messageId: string;
+}
+
 export type ChatStub = ReturnType<Env["CHATS"]["getByName"]>;
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { callChat } from "../calls/call-chat.ts";
+import { callChat, type MessageIds } from "../calls/call-chat.ts";
 import type { Caller } from "../model/caller.ts";
 import type { ActRefusal } from "../model/chat-answers.ts";
 import { oneEmoji } from "../model/content-schema.ts";
@@ -26,7 +26,7 @@ export const typingBody = z.object({});
 export async function react(
   env: Env,
   caller: Caller,
-  { chatId, messageId }: { chatId: string; messageId: string },
+  { chatId, messageId }: MessageIds,
   emoji: string | null,
 ): Promise<string> {
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.react(as, messageId, emoji));
@@ -50,7 +50,6 @@ export async function showTyping(env: Env, caller: Caller, chatId: string): Prom
   return answer.shown;
 }
 
-/** Why an act was not done. */
 function errorOf(chatId: string, answer: ActRefusal): ApiError {
   switch (answer.outcome) {
     case "no_message":

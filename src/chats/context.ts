@@ -9,6 +9,5 @@ interface ReadAheadVariables {
   readAhead?: { answer: Promise<JsonWithETag>; permissions: readonly Permission[] };
 }
 
-/** The context of the routes of chats. */
 export type ChatsEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables & ReadAheadVariables };
 export type ChatsContext = Context<ChatsEnv>;

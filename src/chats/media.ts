@@ -1,4 +1,4 @@
-import { type ChatStub, callChat, nullIfNotFound } from "../calls/call-chat.ts";
+import { type ChatStub, callChat, type MessageIds, nullIfNotFound } from "../calls/call-chat.ts";
 import { type ChannelRecord, channelRecord } from "../calls/channel-record.ts";
 import { bucketOf, fileKey } from "../calls/file-bucket.ts";
 import { safeContentType } from "../channels/network/network-response.ts";
@@ -12,11 +12,6 @@ import { ApiError, unavailable } from "../model/error.ts";
 const DAY_MS = 86_400_000;
 /** The type of a response whose file's type is unknown, or one that browsers would run. */
 const ANY_TYPE = "application/octet-stream";
-
-interface MessageIds {
-  chatId: string;
-  messageId: string;
-}
 
 /**
  * Streams the media of a message: an uploaded file, or that of an inbound message from its network, of which nothing is

@@ -1,7 +1,6 @@
-import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { CommandError, reasonOf } from "./command-error.ts";
+import { writePrivate } from "./private-file.ts";
 
 // These values are printed in shell commands, so the patterns also protect the shell from an edited file.
 const demoSchema = z.object({
@@ -30,16 +29,7 @@ export function readDemo(text: string): Demo | null {
   }
 }
 
-/** Writes a temporary file and renames it, so that a kill leaves the old file or the new one. @throws CommandError */
+/** Writes the demo file. @throws CommandError */
 export async function writeDemo(state: string, demo: Demo): Promise<void> {
-  const path = demoPath(state);
-  const unfinished = `${path}.${process.pid}`;
-  const text = `${JSON.stringify(demoSchema.parse(demo), null, 2)}\n`;
-  try {
-    await rm(unfinished, { force: true });
-    await writeFile(unfinished, text, { mode: 0o600 });
-    await rename(unfinished, path);
-  } catch (error) {
-    throw new CommandError(`${path} can't be written: ${reasonOf(error)}.`);
-  }
+  await writePrivate(demoPath(state), demoSchema.parse(demo));
 }

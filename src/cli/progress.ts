@@ -17,12 +17,10 @@ export async function step<T>(work: () => Promise<T>, say: (result: T) => string
   return result;
 }
 
-/** Prints an error. */
 export function printError(sentence: string): void {
   log(`${styleText("red", "✗", { stream })} ${sentence}`);
 }
 
-/** Prints a warning. */
 export function printWarning(sentence: string): void {
   log(`${styleText("yellow", "!", { stream })} ${sentence}`);
 }

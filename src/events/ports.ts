@@ -79,7 +79,6 @@ function chatEvents(
   });
 }
 
-/** The organization's own events. */
 async function ownEvents(env: Env, { organizationId, region }: Owner, range: NumberRange): Promise<LoggedEvent[]> {
   const { first, last } = range;
   const read = await callOrganization(env, organizationId, (object) => object.ownEvents(first, last), region);

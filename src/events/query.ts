@@ -26,7 +26,6 @@ export interface FilterQuery {
   channel?: string | undefined;
 }
 
-/** The filter that a query asks for. */
 export function filterOf({ types, channel }: FilterQuery): FeedFilter {
   return { types: types?.split(",") ?? null, channels: channel === undefined ? null : [channel] };
 }

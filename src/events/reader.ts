@@ -1,6 +1,5 @@
 import type { ListedType } from "../model/event.ts";
 
-/** An event as it was read. */
 export interface ReadEvent {
   type: ListedType;
   /** The event as JSON. */

@@ -2,7 +2,6 @@ import type { HonoRequest } from "hono";
 import type { RequestVariables } from "./request-log.ts";
 import { createJsonResponse } from "./response.ts";
 
-/** A JSON body and its `ETag`. */
 export interface JsonWithETag {
   /** In UTF-8. */
   body: Uint8Array;

@@ -47,7 +47,6 @@ export function newIdOf({ target }: RequestAct): string {
   return target;
 }
 
-/** The context of a route that acts. */
 export type ActEnv = AdminEnv & { Variables: { act: RequestAct } };
 
 /** The part of a context that all routes of the management have. */

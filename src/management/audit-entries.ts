@@ -35,7 +35,6 @@ export async function listEntries(
   return { entries: acts.map(presentEntry), pagination: { limit, hasMore: cursor !== null, cursor } };
 }
 
-/** An entry as the API shows it. */
 export function presentEntry({ id, actor, action, target, status, requestId, changed, count, linkBy }: Act) {
   const at = new Date(timeOfId(id)).toISOString();
   return { id, at, actor, action, target, status, requestId, changed, count, linkBy };

@@ -5,7 +5,6 @@ import type { AdminEnv } from "../keys/operator-guard.ts";
 import { auditQuery, listEntries } from "./audit-entries.ts";
 import { findOrganization } from "./organizations.ts";
 
-/** The audit log of an organization. */
 export function auditRoutesFor({ prefix, needs, actorOf, organizationOf }: Access): Hono<AdminEnv> {
   return new Hono<AdminEnv>().get(`${prefix}/audit`, needs("audit:read"), validQuery(auditQuery), async (c) => {
     const { scope } = actorOf(c);

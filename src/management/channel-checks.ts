@@ -4,9 +4,7 @@ import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
 import type { Inspection } from "../model/network.ts";
-import { causeOf } from "../platform/log.ts";
-import { open, sealingKeys } from "../secrets/sealing.ts";
-import { type ChannelView, numbersOf } from "./channels.ts";
+import { type ChannelView, numbersOf, openColumn } from "./channels.ts";
 
 export const CHECK_NAMES = ["credentials", "webhook", "network"] as const;
 /** `warns`: it works, but the network reports a problem. `unknown`: it could not be checked. */
@@ -103,16 +101,6 @@ function networkCheck(inspection: Inspection, broken: string | null): ChannelChe
 function targetOf(webhook: string, ours: string): string {
   const origin = URL.parse(webhook)?.origin ?? "no valid URL";
   return origin === URL.parse(ours)?.origin ? "another path of this service" : origin;
-}
-
-/** Null, with a log line, if no key opens it. */
-async function openColumn(env: Env, id: string, column: string, sealed: string | null): Promise<string | null> {
-  try {
-    return await open(sealingKeys(env), { id, column }, sealed ?? "");
-  } catch (error) {
-    console.error({ event: "credential_not_readable", channelId: id, error: causeOf(error) });
-    return null;
-  }
 }
 
 function ok(name: ChannelCheck["name"], found: string): ChannelCheck {

@@ -31,7 +31,6 @@ import { overlapBody } from "./overlap.ts";
 import { registerChannel } from "./register-webhook.ts";
 import { checkRetention } from "./retention.ts";
 
-/** Channels and their secrets. */
 export function channelRoutesFor(access: Access): Hono<AdminEnv> {
   const { prefix, needs, acts, actorOf, organizationOf, isAllowed, isBound } = access;
   const reads = needs("channels:read");

@@ -227,7 +227,7 @@ export async function presentChannel(
       credentials: channel.credentialHints,
       webhook: {
         url: `${origin}/hooks/${kind}/${id}`,
-        verifyToken: hasTokens ? await readVerifyToken(env, id, channel.verifyToken) : null,
+        verifyToken: hasTokens ? await openColumn(env, id, "verify_token", channel.verifyToken) : null,
       },
     }),
     health: presentHealth(channel, numbers),
@@ -266,9 +266,9 @@ export async function numbersOf(env: Env, { id, organizationId }: Channel): Prom
 }
 
 /** Null, with a log line, if no key opens it: the rest of the channel and the other channels must stay readable. */
-async function readVerifyToken(env: Env, id: string, sealed: string): Promise<string | null> {
+export async function openColumn(env: Env, id: string, column: string, sealed: string | null): Promise<string | null> {
   try {
-    return await open(sealingKeys(env), { id, column: "verify_token" }, sealed);
+    return await open(sealingKeys(env), { id, column }, sealed ?? "");
   } catch (error) {
     console.error({ event: "credential_not_readable", channelId: id, error: causeOf(error) });
     return null;
@@ -315,7 +315,7 @@ async function withNewCredentials(env: Env, before: Channel, patch: Record<strin
   const isComplete = z.safeParse(KINDS[kind].credentials, patch).success;
   const old = isComplete ? {} : JSON.parse(await openOrFail(keys, cell, credentials));
   const merged: Credentials = parse(KINDS[kind].credentials, { ...old, ...patch }, ["credentials"]);
-  const isVerifyTokenLost = isComplete && (await readVerifyToken(env, id, verifyToken)) === null;
+  const isVerifyTokenLost = isComplete && (await openColumn(env, id, "verify_token", verifyToken)) === null;
   return {
     credentials: await seal(keys, cell, JSON.stringify(merged)),
     account: KINDS[kind].accountOf?.(merged) ?? null,

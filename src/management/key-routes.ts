@@ -12,7 +12,6 @@ import { keyPatch, newKeyBody } from "./key-settings.ts";
 import { createKey, patchKey, readKey, readUsage, revokeKey } from "./keys.ts";
 import { overlapBody } from "./overlap.ts";
 
-/** API keys. */
 export function keyRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
   const reads = needs("keys:read");
   return new Hono<AdminEnv>()
@@ -20,8 +19,7 @@ export function keyRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: A
       return c.json(await createKey(c.env, actorOf(c), c.var.act, c.req.valid("json")), 201);
     })
     .get(`${prefix}/keys`, reads, validQuery(pageQuery), async (c) => {
-      const { scope } = actorOf(c);
-      const page = await listOf(directory(c.env), scope, apiKeys, organizationOf(c), c.req.valid("query"));
+      const page = await listOf(directory(c.env), actorOf(c).scope, apiKeys, organizationOf(c), c.req.valid("query"));
       return c.json({ keys: page.rows.map((row) => presentKey(row, Date.now())), pagination: page.pagination });
     })
     .get("/keys/:id", reads, noQuery, async (c) => {

@@ -25,7 +25,6 @@ export function mergeLimits<Stored extends Limits | ChannelLimits>(
   return (patch === null ? {} : Object.fromEntries(set)) as Stored;
 }
 
-/** An organization's limits as the API shows them. */
 export function presentLimits({ chats, members, templates, channels }: Limits) {
   return {
     chats: chats ?? null,
@@ -35,7 +34,6 @@ export function presentLimits({ chats, members, templates, channels }: Limits) {
   };
 }
 
-/** A channel's limits as the API shows them. */
 export function presentChannelLimits({ chats, origins }: ChannelLimits) {
   return { chats: chats ?? null, origins: origins ?? MAX_ORIGINS };
 }
@@ -61,7 +59,6 @@ export function mergeSelfService(
   };
 }
 
-/** Ceilings as the API shows them. */
 export function presentSelfService({ maxKeys, maxPerSecond, monthlyQuota }: SelfService) {
   return { maxKeys: maxKeys ?? null, maxPerSecond: maxPerSecond ?? null, monthlyQuota: monthlyQuota ?? null };
 }

@@ -10,7 +10,6 @@ import type { AdminEnv } from "../keys/operator-guard.ts";
 import { createMember, deleteMember, memberPatch, newMemberBody, patchMember, presentMember } from "./members.ts";
 import { createSignInLink, endSessions } from "./sign-in-link.ts";
 
-/** Members. */
 export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
   const reads = needs("members:read");
   return new Hono<AdminEnv>()
@@ -18,8 +17,7 @@ export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }
       return c.json({ member: await createMember(c.env, actorOf(c), c.var.act, c.req.valid("json")) }, 201);
     })
     .get(`${prefix}/members`, reads, validQuery(pageQuery), async (c) => {
-      const { scope } = actorOf(c);
-      const page = await listOf(directory(c.env), scope, members, organizationOf(c), c.req.valid("query"));
+      const page = await listOf(directory(c.env), actorOf(c).scope, members, organizationOf(c), c.req.valid("query"));
       return c.json({ members: page.rows.map(presentMember), pagination: page.pagination });
     })
     .patch("/members/:id", acts("member.update", { body: memberPatch }), async (c) => {

@@ -19,7 +19,6 @@ import {
 const { acts } = operatorAccess;
 const page = validQuery(pageQuery);
 
-/** Organizations, for the operator. */
 export const organizationRoutes = new Hono<AdminEnv>()
   .post("/organizations", acts("organization.create", { body: newOrganizationBody }), async (c) => {
     return c.json(await createOrganization(c.env, c.var.act, c.req.valid("json")), 201);

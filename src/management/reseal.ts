@@ -14,7 +14,6 @@ const ROWS_PER_READ = 100;
 /** This many failures in a row mean that the directory does not answer, and not that single rows fail. */
 const MAX_FAILED = 10;
 
-/** The result of a reseal. */
 export interface Resealed {
   /** The number of channels and webhooks whose secrets are all sealed under the current key now. */
   resealed: number;

@@ -46,50 +46,29 @@ interface Owner {
   name: string;
 }
 
-/** A key's history at `now`, as the API shows it. */
-export function keyHistory(
-  { id, organizationId, name }: Owner,
-  history: History<"admitted" | RefusalReason> | null,
-  by: BucketLength,
-  now: number,
-) {
-  const buckets = bucketsOf(history, by, now).map(({ start, counts: { admitted = 0, ...refused } }) => ({
-    start: new Date(start).toISOString(),
-    admitted,
-    refused: { ...NO_REFUSALS, ...(refused as Counts<RefusalReason>) },
-  }));
-  return { id, organizationId, name, by, buckets };
+/** What shows a history at `now` as the API does. @param shown shows the counts of a bucket */
+function presenter<Name extends string, Shown extends object>(shown: (counts: Counts<Name>) => Shown) {
+  return ({ id, organizationId, name }: Owner, history: History<Name> | null, by: BucketLength, now: number) => {
+    const buckets = bucketsOf(history, by, now).map(({ start, counts }) => ({
+      start: new Date(start).toISOString(),
+      ...shown(counts),
+    }));
+    return { id, organizationId, name, by, buckets };
+  };
 }
 
-/** A channel's history at `now`, as the API shows it. */
-export function channelHistory(
-  { id, organizationId, name }: Owner,
-  history: History<keyof ChannelCounts> | null,
-  by: BucketLength,
-  now: number,
-) {
-  const buckets = bucketsOf(history, by, now).map(({ start, counts }) => ({
-    start: new Date(start).toISOString(),
-    attempts: attemptsOf(counts),
-    ...conversation(counts),
-    newChats: counts.newChats ?? 0,
-  }));
-  return { id, organizationId, name, by, buckets };
-}
+export const keyHistory = presenter(({ admitted = 0, ...refused }: Counts<"admitted" | RefusalReason>) => ({
+  admitted,
+  refused: { ...NO_REFUSALS, ...(refused as Counts<RefusalReason>) },
+}));
 
-/** A member's history at `now`, as the API shows it. */
-export function memberHistory(
-  { id, organizationId, name }: Owner,
-  history: History<keyof ConversationCounts> | null,
-  by: BucketLength,
-  now: number,
-) {
-  const buckets = bucketsOf(history, by, now).map(({ start, counts }) => ({
-    start: new Date(start).toISOString(),
-    ...conversation(counts),
-  }));
-  return { id, organizationId, name, by, buckets };
-}
+export const channelHistory = presenter((counts: ChannelCounts) => ({
+  attempts: attemptsOf(counts),
+  ...conversation(counts),
+  newChats: counts.newChats ?? 0,
+}));
+
+export const memberHistory = presenter(conversation);
 
 const NO_CLASSES = Object.fromEntries(Object.keys(RESPONSE_CLASSES).map((name) => [name, 0])) as Record<
   ResponseClass,

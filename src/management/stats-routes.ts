@@ -5,13 +5,11 @@ import type { AdminEnv } from "../keys/operator-guard.ts";
 import { readStats, statsQuery } from "./stats.ts";
 import { historyQuery, readHistory } from "./stats-history.ts";
 
-/** Statistics of any organization, for the operator. */
 export const statsRoutes = new Hono<AdminEnv>().get("/stats", validQuery(statsQuery), async (c) => {
   const { organization, ...page } = c.req.valid("query");
   return c.json(await readStats(c.env, "any", organization, page));
 });
 
-/** The numbers of a key or of a channel over time. */
 export function historyRoutesFor({ needs, actorOf }: Access): Hono<AdminEnv> {
   return new Hono<AdminEnv>().get("/stats/history", needs("stats:read"), validQuery(historyQuery), async (c) => {
     return c.json({ history: await readHistory(c.env, actorOf(c).scope, c.req.valid("query")) });

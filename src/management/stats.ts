@@ -54,7 +54,6 @@ export async function readStats(env: Env, scope: Scope, id: string, page: z.outp
   };
 }
 
-/** A channel's numbers at `now`, as the API shows them. */
 export function channelStats(row: typeof channels.$inferSelect, numbers: ChannelNumbers | undefined, now: number) {
   const oldest = numbers?.oldest ?? null;
   const health = numbers?.health ?? null;
@@ -84,7 +83,6 @@ export function withZeros<Name extends string>(zeros: Record<Name, number>, coun
   return Object.fromEntries(Object.keys(zeros).map((name) => [name, counts[name as Name] ?? 0])) as typeof zeros;
 }
 
-/** A key's numbers as the API shows them. */
 export function keyStats(
   key: Pick<typeof apiKeys.$inferSelect, "id" | "organizationId" | "name">,
   numbers: KeyNumbers | undefined,
@@ -97,7 +95,6 @@ export function keyStats(
   };
 }
 
-/** A member's numbers as the API shows them. */
 export function memberStats(
   member: Pick<typeof members.$inferSelect, "id" | "organizationId" | "name">,
   numbers: AssignedChats | undefined,

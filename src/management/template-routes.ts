@@ -17,7 +17,6 @@ import {
   templatePatch,
 } from "./templates.ts";
 
-/** Templates. */
 export function templateRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
   const reads = needs("templates:read");
   return new Hono<AdminEnv>()
@@ -25,8 +24,7 @@ export function templateRoutesFor({ prefix, needs, acts, actorOf, organizationOf
       return c.json({ template: await createTemplate(c.env, actorOf(c).scope, c.var.act, c.req.valid("json")) }, 201);
     })
     .get(`${prefix}/templates`, reads, validQuery(pageQuery), async (c) => {
-      const { scope } = actorOf(c);
-      const page = await listOf(directory(c.env), scope, templates, organizationOf(c), c.req.valid("query"));
+      const page = await listOf(directory(c.env), actorOf(c).scope, templates, organizationOf(c), c.req.valid("query"));
       return c.json({ templates: page.rows.map(presentTemplate), pagination: page.pagination });
     })
     .get("/templates/:id", reads, noQuery, async (c) => {

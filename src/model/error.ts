@@ -157,7 +157,6 @@ export interface Fault {
   message: string;
 }
 
-/** An error as a client sees it. */
 export interface ErrorReply {
   code: ErrorCode;
   /** Replaces the table's text if more is known about the error. */

@@ -10,7 +10,6 @@ import { isoTime, isoTimeOrNull } from "./time.ts";
  * After a release, only add optional fields: during a deploy the two run different versions for minutes.
  */
 
-/** A key's rate limit and monthly quota. */
 export interface KeyLimits {
   rateLimit: number;
   windowSeconds: number;

@@ -12,7 +12,6 @@ export type ListPosition =
   | { before: string; limit: number }
   | { after: string; limit: number };
 
-/** The metadata of a page. */
 export interface Pagination {
   page: number;
   limit: number;

@@ -120,7 +120,6 @@ export interface ShownMedia {
   height?: number | undefined;
 }
 
-/** A reaction to a message. */
 export interface Reaction {
   by: "contact" | "organization";
   emoji: string;

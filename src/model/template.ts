@@ -81,7 +81,6 @@ export interface TemplateParts {
     | undefined;
 }
 
-/** A parameter with its value. */
 export interface TemplateParameter {
   name: string;
   value: string;

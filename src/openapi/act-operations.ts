@@ -2,9 +2,8 @@ import * as z from "zod";
 import { reactionBody, readBody, typingBody } from "../chats/acts.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
-import { messageSchema } from "./resources.ts";
+import { oneMessage } from "./resources.ts";
 
-const oneMessage = z.object({ message: messageSchema });
 const shown = z.object({ shown: z.boolean().describe("Whether the contact's app was notified") });
 const { message } = examples;
 const reactions = [{ by: "organization" as const, emoji: "👍", at: "2026-11-20T10:01:00.000Z" }];

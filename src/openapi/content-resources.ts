@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RENDERINGS } from "../model/content.ts";
-import { count, oneOf, text, textOrNull, time, timeIfSet } from "./typed-schema.ts";
+import { count, groupIfSet, groupsIfSet, oneOf, text, textIfSet, textOrNull, time, timeIfSet } from "./typed-schema.ts";
 
 /** The fields of a message that say more than text and media. Each is absent if the message has none. */
 
@@ -13,8 +13,8 @@ const choices = z
         type: z.literal("reply"),
         id: text("The company's own id. It comes back in the `choice` of the contact's tap"),
         title,
-        description: z.string().optional().describe("A line below the title"),
-        section: z.string().optional().describe("The section of the list that it belongs to"),
+        description: textIfSet("A line below the title"),
+        section: textIfSet("The section of the list that it belongs to"),
       }),
       z.object({ type: z.literal("link"), title, url: text("The page that it opens") }),
       z.object({ type: z.literal("location"), title }),
@@ -22,115 +22,79 @@ const choices = z
   )
   .describe("The choices, all of one type");
 
-const interactive = z
-  .object({
-    choices,
-    header: z.string().optional().describe("A line above the text"),
-    footer: z.string().optional().describe("A line below the text"),
-    menuTitle: z.string().optional().describe("The label of the button that opens a list"),
-    rendering: oneOf(
-      RENDERINGS,
-      "How the channel shows the choices. Decided when the message was accepted. `keyboard`: in place of the contact's keyboard. `text`: as lines of the text",
-    ),
-  })
-  .optional()
-  .describe("The choices that the contact can tap");
+const interactive = groupIfSet("The choices that the contact can tap", {
+  choices,
+  header: textIfSet("A line above the text"),
+  footer: textIfSet("A line below the text"),
+  menuTitle: textIfSet("The label of the button that opens a list"),
+  rendering: oneOf(
+    RENDERINGS,
+    "How the channel shows the choices. Decided when the message was accepted. `keyboard`: in place of the contact's keyboard. `text`: as lines of the text",
+  ),
+});
 
-const location = z
-  .object({
-    latitude: z.number().describe("In degrees, from -90 to 90"),
-    longitude: z.number().describe("In degrees, from -180 to 180"),
-    name: z.string().optional().describe("The name of the place"),
-    address: z.string().optional().describe("The address of the place"),
-  })
-  .optional()
-  .describe("A place");
+const location = groupIfSet("A place", {
+  latitude: z.number().describe("In degrees, from -90 to 90"),
+  longitude: z.number().describe("In degrees, from -180 to 180"),
+  name: textIfSet("The name of the place"),
+  address: textIfSet("The address of the place"),
+});
 
-const contacts = z
-  .array(
-    z.object({
-      name: text("The person's name"),
-      phones: z.array(z.string()).describe("The person's phone numbers, as the sender wrote them"),
-    }),
-  )
-  .optional()
-  .describe("Contact cards");
+const contacts = groupsIfSet("Contact cards", {
+  name: text("The person's name"),
+  phones: z.array(z.string()).describe("The person's phone numbers, as the sender wrote them"),
+});
 
 /** These fields, as the API documents them. */
 export const contentFields = {
-  sender: z
-    .object({ name: text("The member's name when the message was accepted") })
-    .optional()
-    .describe(
-      "Who wrote it, as a web chat's visitor sees it. Set if the send named its `senderId` or a member sent it in the console: the member's `publicName` at that time, or its name if it had none",
-    ),
-  replyTo: z.string().optional().describe("The id of the message that this one replies to"),
+  sender: groupIfSet(
+    "Who wrote it, as a web chat's visitor sees it. Set if the send named its `senderId` or a member sent it in the console: the member's `publicName` at that time, or its name if it had none",
+    { name: text("The member's name when the message was accepted") },
+  ),
+  replyTo: textIfSet("The id of the message that this one replies to"),
   interactive,
   location,
   contacts,
-  template: z
-    .object({
-      header: z
-        .object({
-          mediaUrl: z.string().optional().describe("The link of an image, a video or a document"),
-          mediaId: z.string().optional().describe("The id of its file"),
-          fileName: z.string().optional().describe("The name of a document"),
-          variables: z
-            .record(z.string(), z.union([z.string(), z.number()]))
-            .optional()
-            .describe("The values of its text"),
-          location,
-        })
+  template: groupIfSet("The values for the template's header and buttons", {
+    header: groupIfSet("The values of its header", {
+      mediaUrl: textIfSet("The link of an image, a video or a document"),
+      mediaId: textIfSet("The id of its file"),
+      fileName: textIfSet("The name of a document"),
+      variables: z
+        .record(z.string(), z.union([z.string(), z.number()]))
         .optional()
-        .describe("The values of its header"),
-      buttons: z
-        .array(
-          z.object({
-            index: count.describe("The button's index"),
-            urlSuffix: z.string().optional().describe("The end of its address"),
-            payload: z.string().optional().describe("The `choice.id` of a tap"),
-            code: z.string().optional().describe("The code that it copies"),
-          }),
-        )
-        .optional()
-        .describe("The values of its buttons"),
-    })
-    .optional()
-    .describe("The values for the template's header and buttons"),
-  choice: z
-    .object({
-      id: textOrNull(
-        "The `id` of the choice. Null if the message with the choice is blank or gone, or the tap is forged",
-      ),
-      title: text("The title of the choice"),
-      messageId: textOrNull("The message with the choice. Null if the chat does not have it"),
-    })
-    .optional()
-    .describe("The choice that the contact tapped"),
-  media: z
-    .object({
-      contentType: text("The media type, such as `image/jpeg`"),
-      size: z.int().optional().describe("In bytes"),
-      fileName: z.string().optional().describe("The file's name"),
-      width: z.int().optional().describe("In pixels, as it is shown"),
-      height: z.int().optional().describe("In pixels, as it is shown"),
-    })
-    .optional()
-    .describe("What the media is, as far as it is known"),
-  sticker: z
-    .object({ emoji: textOrNull("The emoji that the sticker stands for, if known") })
-    .optional()
-    .describe("Set if the media is a sticker"),
-  reactions: z
-    .array(
-      z.object({
-        by: oneOf(["contact", "organization"], "Who reacted"),
-        emoji: text("The emoji"),
-        at: time("When"),
-      }),
-    )
-    .optional()
-    .describe("At most one reaction of each side"),
+        .describe("The values of its text"),
+      location,
+    }),
+    buttons: groupsIfSet("The values of its buttons", {
+      index: count.describe("The button's index"),
+      urlSuffix: textIfSet("The end of its address"),
+      payload: textIfSet("The `choice.id` of a tap"),
+      code: textIfSet("The code that it copies"),
+    }),
+  }),
+  choice: groupIfSet("The choice that the contact tapped", {
+    id: textOrNull(
+      "The `id` of the choice. Null if the message with the choice is blank or gone, or the tap is forged",
+    ),
+    title: text("The title of the choice"),
+    messageId: textOrNull("The message with the choice. Null if the chat does not have it"),
+  }),
+  media: groupIfSet("What the media is, as far as it is known", {
+    contentType: text("The media type, such as `image/jpeg`"),
+    size: z.int().optional().describe("In bytes"),
+    fileName: textIfSet("The file's name"),
+    width: z.int().optional().describe("In pixels, as it is shown"),
+    height: z.int().optional().describe("In pixels, as it is shown"),
+  }),
+  sticker: groupIfSet("Set if the media is a sticker", {
+    emoji: textOrNull("The emoji that the sticker stands for, if known"),
+  }),
+  reactions: groupsIfSet("At most one reaction of each side", {
+    by: oneOf(["contact", "organization"], "Who reacted"),
+    emoji: text("The emoji"),
+    at: time("When"),
+  }),
   editedAt: timeIfSet("When the contact last changed it"),
   deletedAt: timeIfSet("When the contact deleted it. Then it is blank"),
   redactedAt: timeIfSet("When it was redacted. Then it is blank"),

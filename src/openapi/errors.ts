@@ -145,7 +145,6 @@ function errorName(code: ErrorCode): string {
   return `${pascalCase(code)}Error`;
 }
 
-/** The body of an error. */
 export function errorSchema(code: ErrorCode): JsonSchema {
   const { shape } = ERRORS[code];
   const properties: Record<string, JsonSchema> = {
@@ -194,7 +193,6 @@ export function errorContent(codes: readonly ErrorCode[], definitions: Definitio
   };
 }
 
-/** When each of these errors occurs. */
 export function errorDescription(codes: readonly ErrorCode[]): string {
   if (codes.length === 1) return codes.map((code) => MEANINGS[code]).join("");
   return codes.map((code) => `- \`${code}\`: ${MEANINGS[code]}`).join("\n");

@@ -3,7 +3,7 @@ import type { ListedType } from "../model/event.ts";
 import { MESSAGE_STATUSES } from "../model/message.ts";
 import { DISABLED_REASONS } from "../model/webhook.ts";
 import { callerName, chatSchema, messageSchema, noteSchema } from "./resources.ts";
-import { count, countOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
+import { count, countOrNull, groupOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 /**
  * The `data` of events of some types. `shown` is what a `thin` event leaves out, and `nameless` has the facts that it
@@ -76,13 +76,10 @@ const VARIANTS: Record<string, Variant> = {
     facts: {
       ...ofMessage,
       status: oneOf(MESSAGE_STATUSES, "The status that the message got. `message` has its status now"),
-      error: z
-        .object({
-          code: text("A stable code"),
-          message: text("What happened, for people"),
-        })
-        .nullable()
-        .describe("Why the message failed"),
+      error: groupOrNull("Why the message failed", {
+        code: text("A stable code"),
+        message: text("What happened, for people"),
+      }),
     },
     shown: { message },
   },

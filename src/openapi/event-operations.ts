@@ -105,7 +105,6 @@ const filterDescriptions = {
 const filterKeywords = { channel: { pattern: "^chn_[0-9A-Za-z]+$" } };
 const minutes = MAX_STREAM_MS / 60_000;
 
-/** The routes of events, below `/api/v1`. */
 export const EVENT_OPERATIONS = tagged("Events", [
   {
     route: "GET /events",

@@ -4,10 +4,10 @@ import { resendBody } from "../model/message.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, type RequestBodySpec, tagged } from "./operation.ts";
-import { messageSchema } from "./resources.ts";
+import { oneMessage } from "./resources.ts";
 import { count, countOrNull, oneOf, resource, textOrNull, time, timeOrNull } from "./typed-schema.ts";
+import { replayed } from "./uploads.ts";
 
-const oneMessage = z.object({ message: messageSchema });
 const { message } = examples;
 
 const resend: RequestBodySpec = {
@@ -76,14 +76,7 @@ export const MESSAGE_OPERATIONS = tagged("Messages", [
         "The new message.",
         oneMessage,
         { message: { ...message, id: "msg_gZ0pRt7mWc2VbKs3", seq: 2, resendOf: message.id } },
-        {
-          "Idempotent-Replayed": {
-            description: "Present if an earlier request sent the message again.",
-            required: false,
-            schema: { type: "string", const: "true" },
-            example: "true",
-          },
-        },
+        replayed("sent the message again", "request"),
       ),
     ],
     errors: ["sender_not_found", "not_failed", "redacted", "schedule_full", "chat_backlog", "chat_full"],

@@ -4,15 +4,13 @@ import { MAX_CONTENT } from "../model/message.ts";
 import { MAX_NOTES } from "../model/note.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
+import { walkResponse } from "./operator/lists.ts";
 import { noteSchema } from "./resources.ts";
-import { idempotencyKey } from "./uploads.ts";
-import { walkPaginationSchema } from "./webhook-resources.ts";
+import { idempotencyKey, replayed } from "./uploads.ts";
 
 const { note } = examples;
 const oneNote = z.object({ note: noteSchema });
-const limit = 20;
 
-/** The routes of notes, below `/api/v1`. */
 export const NOTE_OPERATIONS = tagged("Notes", [
   {
     route: "GET /chats/{id}/notes",
@@ -26,14 +24,7 @@ export const NOTE_OPERATIONS = tagged("Notes", [
         before: "The `cursor` of the previous page.",
       },
     },
-    responses: [
-      jsonResponse(
-        200,
-        "A page of notes.",
-        z.object({ notes: z.array(noteSchema), pagination: walkPaginationSchema }),
-        { notes: [note], pagination: { limit, hasMore: false, cursor: null } },
-      ),
-    ],
+    responses: walkResponse("notes", noteSchema, note),
   },
   {
     route: "POST /chats/{id}/notes",
@@ -56,22 +47,7 @@ export const NOTE_OPERATIONS = tagged("Notes", [
       },
       example: { content: note.content, mentions: note.mentions },
     },
-    responses: [
-      jsonResponse(
-        201,
-        "The stored note.",
-        oneNote,
-        { note },
-        {
-          "Idempotent-Replayed": {
-            description: "Present if an earlier request with this `Idempotency-Key` stored the note.",
-            required: false,
-            schema: { type: "string", const: "true" },
-            example: "true",
-          },
-        },
-      ),
-    ],
+    responses: [jsonResponse(201, "The stored note.", oneNote, { note }, replayed("stored the note"))],
     errors: ["missing_field", "note_limit", "chat_full", "idempotency_mismatch"],
   },
   {

@@ -11,15 +11,15 @@ import {
   cursorPaginationSchema,
   keySchema,
   messageSchema,
+  oneChat,
+  oneMessage,
   paginationSchema,
   usageSchema,
 } from "./resources.ts";
-import { ERRORS_OF_UPLOADS, idempotencyKey, storedFile } from "./uploads.ts";
+import { ERRORS_OF_UPLOADS, idempotencyKey, replayed, storedFile } from "./uploads.ts";
 import { walkPaginationSchema } from "./webhook-resources.ts";
 
 const anyPagination = z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]);
-const oneChat = z.object({ chat: chatSchema });
-const oneMessage = z.object({ message: messageSchema });
 const { chat, message, pagination } = examples;
 
 const etagHeader = always(["ETag"]);
@@ -155,22 +155,7 @@ const OF_MESSAGES = tagged("Messages", [
       ),
     ],
     body: newMessage,
-    responses: [
-      jsonResponse(
-        201,
-        "The stored message.",
-        oneMessage,
-        { message },
-        {
-          "Idempotent-Replayed": {
-            description: "Present if an earlier request with this `Idempotency-Key` sent the message.",
-            required: false,
-            schema: { type: "string", const: "true" },
-            example: "true",
-          },
-        },
-      ),
-    ],
+    responses: [jsonResponse(201, "The stored message.", oneMessage, { message }, replayed("sent the message"))],
     errors: [
       "missing_field",
       "sender_not_found",

@@ -15,14 +15,18 @@ import { contentFields } from "./content-resources.ts";
 import {
   count,
   countOrNull,
+  group,
+  groupOrNull,
   id,
   oneOf,
   resource,
   text,
+  textIfSet,
   textOrNull,
   time,
   timeIfSet,
   timeOrNull,
+  yesOrNo,
 } from "./typed-schema.ts";
 
 const metadata = z.record(z.string(), z.string()).describe("The client's own pairs of strings. `{}` if there are none");
@@ -50,7 +54,7 @@ export const paginationSchema = resource<pages.Pagination>()(
     limit,
     total,
     totalPages: count.describe("The number of pages"),
-    hasMore: z.boolean().describe("Whether more pages follow"),
+    hasMore: yesOrNo("Whether more pages follow"),
   }),
 );
 
@@ -69,7 +73,7 @@ export const cursorPaginationSchema = resource<pages.CursorPagination>()(
   z.object({
     limit,
     total,
-    hasMore: z.boolean().describe("Whether more rows follow in this direction"),
+    hasMore: yesOrNo("Whether more rows follow in this direction"),
   }),
 );
 
@@ -78,19 +82,15 @@ export const chatSchema = resource<directory.Chat>()(
   "A conversation with one contact on one channel. Without `chats:read`, the answer of a change has ids and times: names and the address are empty, and there is no metadata.",
   z.object({
     id: id("chat"),
-    channel: z
-      .object({
-        id: id("channel"),
-        kind: oneOf(CHANNEL_KINDS, "The kind of channel"),
-        name: text("The channel's name"),
-      })
-      .describe("The channel that delivers the chat's messages"),
-    contact: z
-      .object({
-        address: text("The contact's first known address on the channel. It never changes"),
-        name: textOrNull("The contact's name, if known"),
-      })
-      .describe("The person outside the organization"),
+    channel: group("The channel that delivers the chat's messages", {
+      id: id("channel"),
+      kind: oneOf(CHANNEL_KINDS, "The kind of channel"),
+      name: text("The channel's name"),
+    }),
+    contact: group("The person outside the organization", {
+      address: text("The contact's first known address on the channel. It never changes"),
+      name: textOrNull("The contact's name, if known"),
+    }),
     metadata,
     createdAt: time("When it was created"),
     lastMessageAt: timeOrNull(
@@ -145,13 +145,10 @@ export const messageSchema = resource<messages.ShownMessage>()(
       messages.MESSAGE_STATUSES,
       "SCHEDULED: waits for `scheduledAt`. QUEUED: stored, and waiting for delivery. SENT: accepted by the network. DELIVERED, READ: reported by the network. FAILED: not delivered, see `error`. CANCELED: taken back before it was delivered. RECEIVED: inbound",
     ),
-    error: z
-      .object({
-        code: text(`A stable code: ${ERROR_CODES}`),
-        message: text("What happened, in the network's own words if it gave any"),
-      })
-      .nullable()
-      .describe("Why the message failed. Null unless the status is FAILED"),
+    error: groupOrNull("Why the message failed. Null unless the status is FAILED", {
+      code: text(`A stable code: ${ERROR_CODES}`),
+      message: text("What happened, in the network's own words if it gave any"),
+    }),
     metadata,
     createdAt: time("When the message was stored"),
     updatedAt: time("When it last changed"),
@@ -161,10 +158,13 @@ export const messageSchema = resource<messages.ShownMessage>()(
     failedAt: timeIfSet("When its delivery failed"),
     scheduledAt: timeIfSet("When to send it. Absent: at once"),
     expiresAt: timeIfSet("Delivery is not tried after this time. Absent: it does not expire"),
-    resendOf: z.string().optional().describe("The failed message that this one repeats"),
+    resendOf: textIfSet("The failed message that this one repeats"),
     ...contentFields,
   }),
 );
+
+export const oneChat = z.object({ chat: chatSchema });
+export const oneMessage = z.object({ message: messageSchema });
 
 export const callerName = z.object({
   type: oneOf(["operator", "key", "member"], "Who made the request"),
@@ -200,12 +200,10 @@ export const keySchema = resource<ReturnType<typeof presentKey>>()(
     ipAllowlist: z
       .array(z.string())
       .describe("The IP addresses and CIDR blocks that can use the key. An empty list allows every address"),
-    rateLimit: z
-      .object({
-        limit: count.describe("The maximum number of requests in a window"),
-        windowSeconds: count.describe("The length of a window in seconds"),
-      })
-      .describe("The rate limit. A window starts with its first request"),
+    rateLimit: group("The rate limit. A window starts with its first request", {
+      limit: count.describe("The maximum number of requests in a window"),
+      windowSeconds: count.describe("The length of a window in seconds"),
+    }),
     monthlyQuota: countOrNull("The maximum number of requests in a calendar month in UTC. Null: no quota"),
     expiresAt: timeOrNull("When the key expires. Null: never"),
     revokedAt: timeOrNull("When it was revoked"),
@@ -224,12 +222,10 @@ export const usageSchema = resource<Awaited<ReturnType<typeof readUsage>>>()(
     month: text("The calendar month in UTC, such as `2026-11`"),
     used: count.describe("The number of accepted requests in this month"),
     quota: countOrNull("The month's quota. Null: no quota"),
-    window: z
-      .object({
-        limit: count.describe("The maximum number of requests in a window"),
-        remaining: count.describe("The number of requests left in this window"),
-        reset: timeOrNull("When the window ends. Null if no window is running"),
-      })
-      .describe("The current window of the rate limit"),
+    window: group("The current window of the rate limit", {
+      limit: count.describe("The maximum number of requests in a window"),
+      remaining: count.describe("The number of requests left in this window"),
+      reset: timeOrNull("When the window ends. Null if no window is running"),
+    }),
   }),
 );

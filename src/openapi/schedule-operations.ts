@@ -1,18 +1,15 @@
-import * as z from "zod";
-import { messagePatch } from "../chats/move-message.ts";
+import { messagePatch } from "../chats/change-message.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { afterQuery } from "../http/pagination.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
-import { messageSchema } from "./resources.ts";
-import { walkPaginationSchema } from "./webhook-resources.ts";
+import { walkResponse } from "./operator/lists.ts";
+import { messageSchema, oneMessage } from "./resources.ts";
 
 const scheduledAt = "2026-11-21T09:00:00.000Z";
 const scheduled = { ...examples.message, seq: null, status: "SCHEDULED" as const, scheduledAt };
-const limit = 20;
 
-/** The routes of scheduled messages, below `/api/v1`. */
 export const SCHEDULE_OPERATIONS = tagged("Messages", [
   {
     route: "GET /chats/{id}/scheduled",
@@ -26,14 +23,7 @@ export const SCHEDULE_OPERATIONS = tagged("Messages", [
         after: "The `cursor` of the previous page.",
       },
     },
-    responses: [
-      jsonResponse(
-        200,
-        "A page of scheduled messages.",
-        z.object({ messages: z.array(messageSchema), pagination: walkPaginationSchema }),
-        { messages: [scheduled], pagination: { limit, hasMore: false, cursor: null } },
-      ),
-    ],
+    responses: walkResponse("messages", messageSchema, scheduled, "scheduled messages"),
   },
   {
     route: "PATCH /chats/{id}/messages/{messageId}",
@@ -52,7 +42,7 @@ export const SCHEDULE_OPERATIONS = tagged("Messages", [
       },
       example: { scheduledAt },
     },
-    responses: [jsonResponse(200, "The message.", z.object({ message: messageSchema }), { message: scheduled })],
+    responses: [jsonResponse(200, "The message.", oneMessage, { message: scheduled })],
     errors: ["not_scheduled", "chat_backlog", "chat_full"],
   },
 ]);

@@ -22,7 +22,17 @@ export const time = (what: string) => z.string().meta({ format: "date-time", des
 export const timeOrNull = (what: string) => time(what).nullable();
 export const timeIfSet = (what: string) => time(what).optional();
 export const text = (what: string) => z.string().describe(what);
+export const textIfSet = (what: string) => z.string().optional().describe(what);
 export const textOrNull = (what: string) => z.string().nullable().describe(what);
 export const oneOf = <const T extends readonly string[]>(values: T, what: string) => z.enum(values).describe(what);
 export const count = z.int().min(0);
 export const countOrNull = (what: string) => count.nullable().describe(what);
+export const yesOrNo = (what: string) => z.boolean().describe(what);
+export const group = <S extends z.ZodRawShape>(what: string, shape: S) => z.object(shape).describe(what);
+export const groupOrNull = <S extends z.ZodRawShape>(what: string, shape: S) =>
+  z.object(shape).nullable().describe(what);
+export const groupIfSet = <S extends z.ZodRawShape>(what: string, shape: S) =>
+  z.object(shape).optional().describe(what);
+export const groups = <S extends z.ZodRawShape>(what: string, shape: S) => z.array(z.object(shape)).describe(what);
+export const groupsIfSet = <S extends z.ZodRawShape>(what: string, shape: S) =>
+  z.array(z.object(shape)).optional().describe(what);

@@ -16,6 +16,18 @@ export function idempotencyKey(
   };
 }
 
+/** The header of a repeated request. @param what what the first one did */
+export function replayed(what: string, request = "request with this `Idempotency-Key`") {
+  return {
+    "Idempotent-Replayed": {
+      description: `Present if an earlier ${request} ${what}.`,
+      required: false,
+      schema: { type: "string", const: "true" },
+      example: "true",
+    },
+  };
+}
+
 const uploadSchema = z
   .object({
     id: z.string().describe("The file's id, for `mediaId`"),
@@ -44,14 +56,7 @@ export const storedFile = jsonResponse(
   "The file.",
   z.object({ media: uploadSchema }),
   { media: exampleUpload },
-  {
-    "Idempotent-Replayed": {
-      description: "Present if an earlier request with this `Idempotency-Key` uploaded the file.",
-      required: false,
-      schema: { type: "string", const: "true" },
-      example: "true",
-    },
-  },
+  replayed("uploaded the file"),
 );
 
 export const ERRORS_OF_UPLOADS: ErrorCode[] = [

@@ -12,15 +12,9 @@ import {
   webhookRotation,
 } from "../webhooks/fields.ts";
 import { jsonResponse, type OperationSpec, tagged } from "./operation.ts";
+import { walkResponse } from "./operator/lists.ts";
 import type { Side } from "./operator/side.ts";
-import {
-  attemptSchema,
-  lineSchema,
-  replaySchema,
-  walkPaginationSchema,
-  webhookExamples,
-  webhookSchema,
-} from "./webhook-resources.ts";
+import { attemptSchema, lineSchema, replaySchema, webhookExamples, webhookSchema } from "./webhook-resources.ts";
 
 const { webhook, attempt, line, replay, secret } = webhookExamples;
 const oneWebhook = z.object({ webhook: webhookSchema });
@@ -41,7 +35,6 @@ const descriptions = {
   description: "What the webhook is for.",
 };
 
-/** The routes of webhooks. */
 export function webhookOperations({ isOperator, prefix, whose }: Side): readonly OperationSpec[] {
   return tagged("Webhooks", [
     {
@@ -74,14 +67,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
         schema: afterQuery,
         descriptions: { limit, after: "The `cursor` of the previous page. Default: the oldest webhooks." },
       },
-      responses: [
-        jsonResponse(
-          200,
-          "A page of webhooks.",
-          z.object({ webhooks: z.array(webhookSchema), pagination: walkPaginationSchema }),
-          { webhooks: [webhook], pagination: { limit: 20, hasMore: false, cursor: null } },
-        ),
-      ],
+      responses: walkResponse("webhooks", webhookSchema, webhook),
     },
     {
       route: "GET /webhooks/{id}",
@@ -200,14 +186,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
           chat: "Only calls with events of this chat, by its id.",
         },
       },
-      responses: [
-        jsonResponse(
-          200,
-          "A page of attempts.",
-          z.object({ attempts: z.array(attemptSchema), pagination: walkPaginationSchema }),
-          { attempts: [attempt], pagination: { limit: 20, hasMore: false, cursor: null } },
-        ),
-      ],
+      responses: walkResponse("attempts", attemptSchema, attempt),
     },
     {
       route: "GET /webhooks/{id}/chats/{chatId}",

@@ -18,7 +18,7 @@ import { pl } from "./visitor/locales/pl.ts";
 import { pt } from "./visitor/locales/pt.ts";
 import { tr } from "./visitor/locales/tr.ts";
 import { zh } from "./visitor/locales/zh.ts";
-import { FETCHED_WIDGET_TEXTS } from "./visitor/widget-texts.ts";
+import { OWN_WIDGET_TEXTS } from "./visitor/widget-texts.ts";
 
 const source = fileURLToPath(new URL(".", import.meta.url));
 
@@ -75,6 +75,14 @@ const CLASSIC_SCRIPTS = {
 
 /** The languages that the chat page fetches if needed. English is part of its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr, it, ja, nl, pl, pt, tr, zh };
+
+/** The widget fetches those of one language, `/widget/de.json`, so that a further one costs every site only its tag. */
+export const FETCHED_WIDGET_TEXTS = Object.fromEntries(
+  Object.entries(FETCHED_TEXTS).map(([language, { close, support: chat }]) => {
+    const { open, unread, missing } = OWN_WIDGET_TEXTS[language as keyof typeof FETCHED_TEXTS];
+    return [language, { open, close, chat, unread, missing }] as const;
+  }),
+);
 
 /**
  * Builds all static assets: the chat page, the widget, the console and the documentation. A server may read `out` during

@@ -7,9 +7,7 @@ import { atMost, instant, notBlankIfGiven, notEmpty, optional, requiredText, wel
 import { ATTEMPT_OUTCOMES, PAYLOADS, type ReplayRequest } from "../model/webhook.ts";
 import { MAX_WEBHOOK_URL } from "../model/webhook-url.ts";
 
-/** The settings of a new webhook. */
 export const WEBHOOK_DEFAULTS = { payload: "full", perSecond: 50, concurrency: 20 } as const;
-/** The highest settings of a webhook. */
 export const WEBHOOK_MOST = { perSecond: 500, concurrency: 200 } as const;
 
 /** How many entries `types` and `channels` of a webhook can have. */

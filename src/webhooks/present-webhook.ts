@@ -22,7 +22,6 @@ export function presentWebhook(row: WebhookRow, description: WebhookDescription,
   };
 }
 
-/** An attempt, as the API shows it. */
 export function presentAttempt(attempt: LoggedAttempt) {
   const { eventId, eventType, lineId, number, startedAt, httpStatus } = attempt;
   const isOfChat = lineId.startsWith("cht_");

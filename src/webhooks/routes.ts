@@ -38,7 +38,6 @@ import {
   rotateWebhook,
 } from "./webhooks.ts";
 
-/** The webhooks of an organization. */
 export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
   const { prefix, needs, acts, actorOf, organizationOf } = access;
   const reads = needs("webhooks:read");
@@ -87,16 +86,14 @@ export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
       return c.json(await listAttempts(c.env, scopeOf(c), c.req.param("id"), c.req.valid("query")));
     })
     .get("/webhooks/:id/chats/:chatId", reads, noQuery, async (c) => {
-      const { id, chatId } = c.req.param();
-      return c.json(await readLine(c.env, scopeOf(c), id, chatId));
+      return c.json(await readLine(c.env, scopeOf(c), c.req.param("id"), c.req.param("chatId")));
     })
     .post("/webhooks/:id/chats/:chatId/skip", acts("webhook.skip", { body: skipBody }), async (c) => {
       const { id, chatId } = c.req.param();
       return c.json(await skipEvent(c.env, scopeOf(c), id, chatId, c.req.valid("json").eventId));
     })
     .post("/webhooks/:id/chats/:chatId/retry", acts("webhook.retry"), async (c) => {
-      const { id, chatId } = c.req.param();
-      return c.json(await retryEvent(c.env, scopeOf(c), id, chatId));
+      return c.json(await retryEvent(c.env, scopeOf(c), c.req.param("id"), c.req.param("chatId")));
     })
     .post("/webhooks/:id/replays", acts("webhook.replay", { body: replayBody }), async (c) => {
       const replay = await startReplay(c.env, scopeOf(c), c.req.param("id"), replayRequest(c.req.valid("json")));

@@ -219,25 +219,21 @@ export async function rotateWebhook(env: Env, scope: WebhookScope, id: string, o
   return { webhook: await describeWebhook(env, webhook), secret };
 }
 
-/**
- * A webhook as the API shows it, with the state that its object knows. One that is being deleted is shown as disabled.
- * @throws ApiError `webhook_not_found` if it was deleted meanwhile
- */
+/** A webhook as the API shows it. @throws ApiError `webhook_not_found` if it was deleted meanwhile */
 export async function describeWebhook(env: Env, row: WebhookRow) {
-  const known = await callObject(env.WEBHOOKS, row.id, (object) => object.describe(row.id));
-  if (known) return presentWebhook(row, known, Date.now());
-  if (row.erasingAt === null) throw new ApiError("webhook_not_found");
-  return presentWebhook(row, { ...ERASING, since: row.erasingAt }, Date.now());
+  const shown = await describeIfThere(env, row);
+  if (shown) return shown;
+  throw new ApiError("webhook_not_found");
 }
 
-/** Null if it was deleted meanwhile: the others of its list are still there. */
+/**
+ * A webhook with the state that its object knows. One that is being deleted is shown as disabled.
+ * @returns null if it was deleted meanwhile: the others of its list are still there
+ */
 async function describeIfThere(env: Env, row: WebhookRow) {
-  try {
-    return await describeWebhook(env, row);
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "webhook_not_found") return null;
-    throw error;
-  }
+  const known = await callObject(env.WEBHOOKS, row.id, (object) => object.describe(row.id));
+  if (known) return presentWebhook(row, known, Date.now());
+  return row.erasingAt === null ? null : presentWebhook(row, { ...ERASING, since: row.erasingAt }, Date.now());
 }
 
 /** Has the organization's object read the list of webhooks again, which the chats get from it. */

@@ -1,5 +1,5 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
-import { afterEach, expect } from "vitest";
+import type { Browser, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
 import type { IncomingFrame } from "../../src/web/visitor/frames.ts";
 import { type Place, pageUrl } from "./fixtures.ts";
 
@@ -7,10 +7,6 @@ import { type Place, pageUrl } from "./fixtures.ts";
 const PATIENCE_MS = 60_000;
 
 let users = 0;
-const opened: BrowserContext[] = [];
-
-// A user can have only a few sockets, so each page is closed after its test.
-afterEach(() => Promise.all(opened.splice(0).map((context) => context.close())));
 
 /** A new user. Every test has its own. */
 export function newUser(): string {
@@ -41,12 +37,13 @@ export async function visit(browser: Browser, place: Place, wishes: Wishes = {})
   return page;
 }
 
-/** An empty page in a new browser context that records its errors. */
+/** An empty page in a new browser context that records its errors. It closes after the test. */
 export async function open(browser: Browser, options: BrowserContextOptions = {}): Promise<Page & Faults> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB", ...options });
   // A page whose texts take five seconds is English: on a busy machine they may.
   await context.addInitScript(() => Object.assign(AbortSignal, { timeout: () => new AbortController().signal }));
-  opened.push(context);
+  // A user can have only a few sockets.
+  onTestFinished(() => context.close());
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];

@@ -464,6 +464,33 @@ test("a site that removes the frame or the whole widget gets it back with the ne
   await chat(page).getByText("Are you there?").waitFor();
 });
 
+test.each([
+  [
+    "the body, as Turbo does",
+    "const next = document.createElement('body'); next.innerHTML = '<main><h1>Next</h1></main>'; document.documentElement.replaceChild(next, document.body)",
+  ],
+  ["all in the body, as htmx does", "document.body.innerHTML = '<main><h1>Next</h1></main>'"],
+])("a site that replaces %s keeps the button, the open chat and what was written", async (_, swap) => {
+  const user = newUser();
+  const page = await visitSite(user);
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await box(page).fill("Before");
+  await page.keyboard.press("Enter");
+  await chat(page).getByText("Sent").waitFor();
+  for (let turn = 0; turn < 2; turn++) {
+    await page.evaluate(swap);
+    await page.getByRole("heading", { name: "Next" }).waitFor();
+    await chat(page).getByText("Before").waitFor();
+    // The person is on the site now.
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+  }
+  await page.getByRole("button", { name: "Close chat" }).click();
+  await page.evaluate(swap);
+  await place.say(user, "Behind");
+  await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
+  await expect.poll(() => page.locator("parley-chat").count()).toBe(1);
+});
+
 test("a site can leave the button out, and choose the color", async () => {
   const { page, heard } = await unidentified({ launcher: "off", accent: "#7a1fa2" });
   await eventually(heard, [["ready", undefined]]);

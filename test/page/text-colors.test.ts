@@ -8,21 +8,21 @@ describe.each([
   { scheme: "dark", surface: "#1b1f23", readable: "#5fd0bb" },
 ] as const)("in the $scheme scheme", ({ scheme, surface, readable }) => {
   test.each(COLORS)("text on an accent of %s can be read", (color) => {
-    const { accent = "", onAccent = "" } = accentOf(color, scheme) ?? {};
+    const { accent = "", onAccent = "" } = accentOf(scheme, color) ?? {};
     expect(contrastOf(accent, onAccent), `${accent} with ${onAccent}`).toBeGreaterThanOrEqual(4.5);
   });
 
   test.each(COLORS)("an accent of %s stands out from the page", (color) => {
-    const { accent = "" } = accentOf(color, scheme) ?? {};
+    const { accent = "" } = accentOf(scheme, color) ?? {};
     expect(contrastOf(accent, surface), `${accent} on ${surface}`).toBeGreaterThanOrEqual(3);
   });
 
   test("a color that can be read stays as it is", () => {
-    expect(accentOf(readable, scheme)?.accent).toBe(readable);
+    expect(accentOf(scheme, readable)?.accent).toBe(readable);
   });
 
   test("the name of a color is no accent", () => {
-    expect(accentOf("red", scheme)).toBeNull();
+    expect(accentOf(scheme, "red", null, undefined)).toBeNull();
   });
 });
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { FETCHED_TEXTS } from "../../src/web/build.ts";
+import { FETCHED_TEXTS, FETCHED_WIDGET_TEXTS } from "../../src/web/build.ts";
 import { chooseLanguage, LANGUAGES } from "../../src/web/visitor/language.ts";
 import { en } from "../../src/web/visitor/locales/en.ts";
 import { chooseTexts, refusalReason } from "../../src/web/visitor/texts.ts";
 import { timesIn } from "../../src/web/visitor/times.ts";
-import { ENGLISH, FETCHED_WIDGET_TEXTS } from "../../src/web/visitor/widget-texts.ts";
+import { ENGLISH } from "../../src/web/visitor/widget-texts.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -28,7 +28,6 @@ export interface Network {
   base: string;
 }
 
-/** The acts of a network. */
 export interface NetworkActs {
   /** The acts that the network supports. */
   kinds: readonly NetworkAct["act"][];
@@ -110,7 +109,6 @@ export interface ReceivedCall {
   readBody: () => Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The bytes of a file. */
 export interface OpenFile {
   body: ReadableStream<Uint8Array>;
   size: number;

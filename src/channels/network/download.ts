@@ -10,6 +10,11 @@ interface Download extends Pick<MediaAsk, "range"> {
   finalAfterDays: number | null;
 }
 
+/** @param message why a file can't be had now */
+export function noMedia(message: string): MediaAnswer {
+  return { outcome: "unavailable", message };
+}
+
 /** The bytes of a file that a network sends, whole or the part that was asked for; or why there are none. */
 export function downloaded(response: Response, { range, max, whose, finalAfterDays }: Download): MediaAnswer {
   const { status, headers, body } = response;
@@ -17,7 +22,7 @@ export function downloaded(response: Response, { range, max, whose, finalAfterDa
     discard(response);
     return answer;
   };
-  const unavailable = (message: string) => refuse({ outcome: "unavailable", message });
+  const unavailable = (message: string) => refuse(noMedia(message));
   if (status === 404 || status === 410) return refuse({ outcome: "expired", finalAfterDays });
   const told = headers.get("Content-Range") ?? "";
   if (status === 416 && range !== null) {

@@ -26,7 +26,7 @@ export async function postFile<T>(
 ): Promise<T | PartRefusal> {
   const source = await openInTime(file.id, files, signal);
   if (source === "gone") return { outcome: "failed", code: MEDIA_GONE, message: "The file no longer exists" };
-  if (source === "away") return notSent(MEDIA_AWAY, "The file can't be read now");
+  if (source === "away") return notAccepted(MEDIA_AWAY, "The file can't be read now");
   const form = multipartForm(fields, { ...file, field }, source);
   headers.set("Content-Type", form.contentType);
   try {
@@ -52,14 +52,19 @@ async function openInTime(id: string, files: FilesPort, signal: AbortSignal): Pr
 }
 
 function lost(form: MultipartForm, signal: AbortSignal): PartRefusal {
-  if (!form.isComplete()) return notSent(MEDIA_INTERRUPTED, "The attempt ended before the whole file was sent");
+  if (form.isComplete()) return unanswered(signal);
+  return notAccepted(MEDIA_INTERRUPTED, "The attempt ended before the whole file was sent");
+}
+
+/** The network may have accepted what was sent. */
+export function unanswered(signal: AbortSignal): PartRefusal {
   const message = signal.aborted
     ? "The network did not answer in time"
     : "The connection was lost before the network answered";
   return { outcome: "unknown", message };
 }
 
-/** Nothing was sent, so that repeating it sends nothing twice. */
-function notSent(code: string, message: string): PartRefusal {
+/** The network has certainly accepted nothing, and may accept it later. */
+export function notAccepted(code: string, message: string): PartRefusal {
   return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
 }

@@ -8,7 +8,6 @@ import type { FileInfo, MediaType } from "../../model/file.ts";
 export interface ChannelSpec {
   credentials: z.ZodMiniObject<Record<string, z.ZodMiniType<string>>>;
   settings: z.ZodMiniType<ChannelSettings>;
-  /** The default of each setting. */
   defaults: ChannelSettings;
   /** The network's id of the account that credentials are for. Only for networks that call one URL for several accounts. */
   accountOf?: (credentials: Record<string, string>) => string | null;
@@ -47,7 +46,6 @@ export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII charac
 /** How many calls of a network a channel can make per second. */
 export const MAX_CHANNEL_PER_SECOND = 1_000;
 
-/** The settings of a network's channel. */
 export const networkSettings = z.object({
   perSecond: optional(z.int().check(z.gte(1), z.lte(MAX_CHANNEL_PER_SECOND))),
 });

@@ -33,18 +33,11 @@ export class NewChatLimit implements DuePart {
     const recent = this.#rows();
     if (recent.some((row) => row.chat_id === chatId)) return { ok: true };
     const block = clientBlock(network);
+    const freeOf = (isOf: (row: Row) => boolean, limit: number) => freeFrom(recent.filter(isOf), limit);
     const freeAt = Math.max(
       freeFrom(recent, MAX_NEW_CHATS.channel),
-      freeFrom(
-        recent.filter((row) => row.network === network),
-        MAX_NEW_CHATS.network,
-      ),
-      block === null
-        ? 0
-        : freeFrom(
-            recent.filter((row) => clientBlock(row.network) === block),
-            MAX_NEW_CHATS.block,
-          ),
+      freeOf((row) => row.network === network, MAX_NEW_CHATS.network),
+      block === null ? 0 : freeOf((row) => clientBlock(row.network) === block, MAX_NEW_CHATS.block),
     );
     if (freeAt > now) return { ok: false, retryAfter: Math.ceil((freeAt - now) / 1_000) };
     this.#createTable();

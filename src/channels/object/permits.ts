@@ -55,7 +55,6 @@ export interface ProbeReport extends Attempt {
   isUnused?: boolean;
 }
 
-/** What a channel needs to send. */
 export interface SendingConfig {
   credentials: Credentials;
   /** A value that changes with the credentials. */
@@ -170,7 +169,6 @@ export class Permits {
     if (pace !== this.pace) await this.#change(channelId, pace);
   }
 
-  /** All storage was deleted. */
   forget(): void {
     this.#pace = undefined;
   }

@@ -59,15 +59,8 @@ export class UploadLimit implements DuePart {
     this.#prepareTable();
     const id = rowId(uploadId, network);
     const [since, openSince] = [now - WINDOW_MS, now - UNDER_WAY_MS];
-    const [known] = this.#sql
-      .exec<{ counted: number }>(
-        `select ${COUNTED} as counted from visitor_uploads where chat_id = ? and id = ? and at > ?`,
-        openSince,
-        chatId,
-        id,
-        since,
-      )
-      .toArray();
+    const query = `select ${COUNTED} as counted from visitor_uploads where chat_id = ? and id = ? and at > ?`;
+    const [known] = this.#sql.exec<{ counted: number }>(query, openSince, chatId, id, since).toArray();
     const whole = Math.max(LEAST_BYTES, bytes);
     const size = Math.max(0, whole - (known?.counted ?? 0));
     for (const { limit, where, given } of sharingWith(chatId, network)) {
@@ -99,9 +92,7 @@ export class UploadLimit implements DuePart {
     this.#sql.exec(
       `update visitor_uploads set stored = max(stored, ?), under_way = iif(open <= 1, 0, under_way), open = max(0, open - 1)
        where chat_id = ? and id = ?`,
-      stored,
-      chatId,
-      rowId(id, network),
+      ...[stored, chatId, rowId(id, network)],
     );
   }
 
@@ -129,13 +120,9 @@ export class UploadLimit implements DuePart {
 
   /** What uploads count in each minute, oldest first. */
   #minutes(now: number, where: string, given: string[]): Minute[] {
-    return this.#sql
-      .exec<Minute>(
-        `select sum(${COUNTED}) as bytes, sum(stored) as stored, sum(tries) as tries, max(at) as at from visitor_uploads
-         where ${where} and at > ? and at <= ? group by at / 60000 order by at`,
-        ...[now - UNDER_WAY_MS, ...given, now - WINDOW_MS, now],
-      )
-      .toArray();
+    const query = `select sum(${COUNTED}) as bytes, sum(stored) as stored, sum(tries) as tries, max(at) as at
+      from visitor_uploads where ${where} and at > ? and at <= ? group by at / 60000 order by at`;
+    return this.#sql.exec<Minute>(query, now - UNDER_WAY_MS, ...given, now - WINDOW_MS, now).toArray();
   }
 
   #minutesOfChannel(now: number): Minute[] {

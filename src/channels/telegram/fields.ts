@@ -1,8 +1,6 @@
 import * as z from "zod/mini";
 import { lenient } from "../network/lenient.ts";
 
-/** Fields of Telegram's updates. */
-
 export const integerField = lenient(z.int());
 
 /** The fields of a value; none if it is not an object. */

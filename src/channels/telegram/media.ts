@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Credentials } from "../../model/channel.ts";
 import type { MediaAnswer, MediaAsk } from "../../model/network.ts";
 import type { Network } from "../network/adapter.ts";
-import { downloaded } from "../network/download.ts";
+import { downloaded, noMedia } from "../network/download.ts";
 import { lenient } from "../network/lenient.ts";
 import { call } from "./call.ts";
 
@@ -37,12 +37,12 @@ export async function telegramMedia(
     if (answer.answer !== "ok") {
       // 400: the file id has expired, or the file is too large for a bot.
       const isGone = answer.answer === "refused" && (answer.code === 400 || answer.code === 404);
-      if (!isGone) return unavailable(answer.description);
+      if (!isGone) return noMedia(answer.description);
       return { outcome: "expired", finalAfterDays: FINAL.test(answer.description) ? 0 : null };
     }
     const found = file.safeParse(answer.result).data;
     const path = pathOf(found?.file_path);
-    if (path === null) return unavailable("Telegram returned no valid file path");
+    if (path === null) return noMedia("Telegram returned no valid file path");
     if (isHead) {
       const length = found?.file_size ?? null;
       return { outcome: "found", body: null, contentType: null, length, contentRange: null };
@@ -50,7 +50,7 @@ export async function telegramMedia(
     return await download(`${network.base}/file/bot${botToken}/${path}`, range, deadline.signal);
   } catch {
     // The text of the error may contain the URL, and with it the token.
-    return unavailable("The connection to Telegram failed");
+    return noMedia("The connection to Telegram failed");
   } finally {
     clearTimeout(timer);
   }
@@ -71,8 +71,4 @@ function pathOf(path: string | undefined): string | null {
   return segments.some((segment) => /^\.*$|[:%\\\p{Cc}]/u.test(segment))
     ? null
     : segments.map(encodeURIComponent).join("/");
-}
-
-function unavailable(message: string): MediaAnswer {
-  return { outcome: "unavailable", message };
 }

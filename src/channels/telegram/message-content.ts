@@ -18,7 +18,6 @@ const file = lenient(
 );
 const flag = lenient(z.boolean());
 
-/** The fields of a message that have its content. */
 export const contentShape = {
   text: textField,
   caption: textField,

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, notExists, or, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/sqlite-core";
+import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { ChannelRecord } from "../../calls/channel-record.ts";
 import { type Directory, directory } from "../../db/client.ts";
 import { hasRoomForRow } from "../../db/row-ceilings.ts";
@@ -7,7 +7,7 @@ import { insertion } from "../../db/rows.ts";
 import { templates } from "../../db/schema.ts";
 import { jurisdictionOf, newId } from "../../model/id.ts";
 import type { TemplateNotice } from "../../model/network.ts";
-import type { ListedTemplate, StoredTemplateState } from "../../model/template.ts";
+import type { ListedTemplate, StoredTemplateState, TemplateKey } from "../../model/template.ts";
 import { isRecent } from "../../platform/clock.ts";
 import { ADAPTERS, networkOf } from "../registry.ts";
 
@@ -85,19 +85,12 @@ export async function storeTemplateNews(
   organizationId: string,
   news: Omit<TemplateNotice, "kind" | "change"> & { change: NonNullable<TemplateNotice["change"]> },
 ): Promise<boolean> {
-  const { wabaId, name, language, at, change } = news;
+  const { wabaId, at, change } = news;
   const db = directory(env);
   const row = await db
     .select()
     .from(templates)
-    .where(
-      and(
-        eq(templates.organizationId, organizationId),
-        eq(templates.wabaId, wabaId),
-        eq(templates.name, name),
-        eq(templates.language, language),
-      ),
-    )
+    .where(isTemplate(templates, { organizationId, wabaId }, news))
     .get();
   if (!row?.network) return false;
   if (isSame({ ...row.network, ...change }, row.network)) return true;
@@ -173,30 +166,16 @@ function creation(db: Directory, { organizationId, wabaId }: Account, template: 
 }
 
 /** A row that another sync changed to something newer stays, and so does one whose place another row has taken. */
-function change(
-  db: Directory,
-  { organizationId, wabaId }: Account,
-  row: TemplateRow,
-  template: ListedTemplate,
-  saidAt: number,
-) {
+function change(db: Directory, account: Account, row: TemplateRow, template: ListedTemplate, saidAt: number) {
   const now = Date.now();
   const other = alias(templates, "other");
   const taken = db
     .select({ id: other.id })
     .from(other)
-    .where(
-      and(
-        eq(other.organizationId, organizationId),
-        eq(other.wabaId, wabaId),
-        eq(other.name, row.name),
-        eq(other.language, row.language),
-        sql`${other.id} <> ${row.id}`,
-      ),
-    );
+    .where(and(isTemplate(other, account, row), sql`${other.id} <> ${row.id}`));
   return db
     .update(templates)
-    .set({ ...columnsOf(template, wabaId, saidAt, now), updatedAt: now })
+    .set({ ...columnsOf(template, account.wabaId, saidAt, now), updatedAt: now })
     .where(
       and(
         eq(templates.id, row.id),
@@ -236,6 +215,14 @@ async function markDeleted(db: Directory, account: Account, listed: Set<string>,
   return results.filter((result) => result.length > 0).length;
 }
 
+type KeyColumns = Record<"organizationId" | "wabaId" | "name" | "language", SQLiteColumn>;
+
+/** A condition: the row is an account's template with this key. */
+function isTemplate(table: KeyColumns, { organizationId, wabaId }: Account, { name, language }: TemplateKey) {
+  const isOfAccount = and(eq(table.organizationId, organizationId), eq(table.wabaId, wabaId));
+  return and(isOfAccount, eq(table.name, name), eq(table.language, language));
+}
+
 /** A condition: the row has no newer news than this. Null counts as the oldest. */
 function wasSaidBy(saidAt: number) {
   return sql`coalesce(${templates.network} ->> '$.saidAt', 0) <= ${saidAt}`;
@@ -262,7 +249,7 @@ function isSame(one: Omit<StoredTemplateState, "syncedAt" | "saidAt">, other: ty
   return (["id", "status", "category", "quality", "rejectedReason"] as const).every((key) => one[key] === other[key]);
 }
 
-function keyOf({ name, language }: { name: string; language: string }): string {
+function keyOf({ name, language }: TemplateKey): string {
   return `${name}\n${language}`;
 }
 

@@ -1,42 +1,11 @@
 import { type Interactive, tapData } from "../../model/content.ts";
-import type { Message, TappedChoice } from "../../model/message.ts";
-
-/** A message as its visitor sees it, without the company's internal fields. */
-export type VisitorMessage = Pick<
-  Message,
-  | "id"
-  | "chatId"
-  | "seq"
-  | "direction"
-  | "type"
-  | "content"
-  | "mediaUrl"
-  | "text"
-  | "status"
-  | "error"
-  | "createdAt"
-  | "updatedAt"
-  | "sender"
-  | "replyTo"
-  | "location"
-  | "contacts"
-  | "media"
-  | "sticker"
-  | "reactions"
-  | "editedAt"
-  | "deletedAt"
-  | "redactedAt"
-> & {
-  /** The `id` of a reply is what the page sends with the tap. */
-  interactive?: Interactive | undefined;
-  choice?: Omit<TappedChoice, "id"> | undefined;
-};
+import type { Message } from "../../model/message.ts";
 
 /**
  * Renders a message for its visitor. Each field is named, so that a new one stays inside until somebody shows it.
  * @param linkTo a link to the message's file, for a browser without a key
  */
-export function visitorMessage(message: Message, linkTo: (message: Message) => string | null): VisitorMessage {
+export function visitorMessage(message: Message, linkTo: (message: Message) => string | null) {
   const { id, chatId, seq, direction, type, content, text, status, error, createdAt, updatedAt } = message;
   const { sender, replyTo, interactive, location, contacts, choice, media, sticker, reactions } = message;
   const mediaUrl = media ? linkTo(message) : message.mediaUrl;
@@ -45,6 +14,7 @@ export function visitorMessage(message: Message, linkTo: (message: Message) => s
     ...{ id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt },
     ...(sender && { sender }),
     ...(replyTo !== undefined && { replyTo }),
+    // The `id` of a reply is what the page sends with the tap.
     ...(interactive && { interactive: visitorChoices(id, interactive) }),
     ...(location && { location }),
     ...(contacts && { contacts }),
@@ -57,6 +27,9 @@ export function visitorMessage(message: Message, linkTo: (message: Message) => s
     ...(redactedAt !== undefined && { redactedAt }),
   };
 }
+
+/** A message as its visitor sees it, without the company's internal fields. */
+export type VisitorMessage = ReturnType<typeof visitorMessage>;
 
 /** The company's own ids of the replies never leave: they may say what the visitor must not know. */
 function visitorChoices(messageId: string, interactive: Interactive): Interactive {

@@ -2,6 +2,7 @@ import { retryAfterMs } from "../../http/retry-after.ts";
 import type { Credentials } from "../../model/channel.ts";
 import type { PartRefusal } from "../../model/network.ts";
 import { discard } from "../network/network-response.ts";
+import { notAccepted } from "../network/post-file.ts";
 import { errorAnswer, refusalByStatus, refusalOf } from "./errors.ts";
 import { readJson } from "./graph.ts";
 
@@ -30,9 +31,4 @@ export async function readMetaAnswer(
   if (refused.success) return refusalOf(refused.data.error, { status, afterMs, accessToken });
   if (!ok || answer === undefined) return refusalByStatus(status, afterMs);
   return { outcome: "answered", body: answer, status, afterMs };
-}
-
-/** Meta has certainly accepted nothing, and may accept it later. */
-export function notAccepted(code: string, message: string): PartRefusal {
-  return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
 }

@@ -1,8 +1,6 @@
 import * as z from "zod/mini";
 import { lenient, textField } from "../network/lenient.ts";
 
-/** Fields of Meta's webhooks. */
-
 /** A phone number or a user id in Meta's form. */
 export const person = lenient(z.string().check(z.regex(/^[\w.:-]{1,160}$/)));
 export const networkId = z.string().check(z.minLength(1), z.maxLength(512));

@@ -13,7 +13,6 @@ export function graphUrl({ base }: Network, path: string): string {
   return `${base.replace(/\/+$/, "")}/${VERSION}/${path}`;
 }
 
-/** The headers of a call. */
 export function graphHeaders({ accessToken }: Credentials): Headers {
   // Without User-Agent, Meta's media host responds with an HTML page. Workers send none by default.
   return new Headers({ Authorization: `Bearer ${accessToken}`, "User-Agent": "Parley" });

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { InboundItem, StatusUpdate } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
+import { parseJson } from "../network/network-response.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
 import { message, messageItems } from "./messages.ts";
@@ -54,7 +55,7 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
     else notes.push(`${what} not understood`);
   }
 
-  read("body", envelope, parseBody(body), (call) => {
+  read("body", envelope, parseJson(new TextDecoder().decode(body)), (call) => {
     for (const each of call.entry) {
       read("entry", entry, each, ({ changes }) => {
         for (const one of changes) readChange(one, each);
@@ -103,14 +104,6 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
       }
       for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));
     });
-  }
-}
-
-function parseBody(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return undefined;
   }
 }
 

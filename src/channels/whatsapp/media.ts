@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Credentials } from "../../model/channel.ts";
 import type { MediaAnswer, MediaAsk } from "../../model/network.ts";
 import type { Network } from "../network/adapter.ts";
-import { downloaded } from "../network/download.ts";
+import { downloaded, noMedia } from "../network/download.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { discard, plainType, safeContentType } from "../network/network-response.ts";
 import { errorAnswer, errorText } from "./errors.ts";
@@ -37,33 +37,33 @@ export async function whatsappMedia(
   network: Network,
   { isHead, range }: MediaAsk,
 ): Promise<MediaAnswer> {
-  if (!/^[\w-]{1,128}$/.test(id)) return unavailable("No such media");
+  if (!/^[\w-]{1,128}$/.test(id)) return noMedia("No such media");
   const headers = graphHeaders(credentials);
   const lookup = await fetchWithTimeout(graphUrl(network, id), headers);
-  if (!lookup) return unavailable("The network did not answer");
+  if (!lookup) return noMedia("The network did not answer");
   const answer = await readJson(lookup, AbortSignal.timeout(RESPONSE_TIMEOUT_MS));
   const refused = errorAnswer.safeParse(answer);
   // 100 is Meta's code for an object that does not exist or was deleted after 30 days.
   if (lookup.status === 404 || (refused.success && refused.data.error.code === 100)) {
     return { outcome: "expired", finalAfterDays: KEPT_DAYS };
   }
-  if (refused.success) return unavailable(errorText(refused.data.error, credentials.accessToken));
+  if (refused.success) return noMedia(errorText(refused.data.error, credentials.accessToken));
   const location = lookUp.safeParse(answer);
-  if (!lookup.ok || !location.success) return unavailable(`The network answered ${lookup.status} to the lookup`);
+  if (!lookup.ok || !location.success) return noMedia(`The network answered ${lookup.status} to the lookup`);
   const { url, mime_type, file_size } = location.data;
-  if (!isMetaUrl(url, network)) return unavailable("The network named a host that is not its own");
-  if (Number(file_size ?? 0) > MAX_BYTES) return unavailable("The media is too large");
+  if (!isMetaUrl(url, network)) return noMedia("The network named a host that is not its own");
+  if (Number(file_size ?? 0) > MAX_BYTES) return noMedia("The media is too large");
   const contentType = safeContentType(mime_type);
   if (isHead) return { outcome: "found", body: null, contentType, length: sizeOf(file_size), contentRange: null };
   // Without encoding, Content-Length is the length of the media.
   headers.set("Accept-Encoding", "identity");
   if (range !== null) headers.set("Range", range);
   const response = await fetchWithTimeout(url, headers);
-  if (!response) return unavailable("The network did not answer");
+  if (!response) return noMedia("The network did not answer");
   const type = plainType(response.headers.get("Content-Type"));
   if (response.ok && type.includes("html") && !plainType(mime_type).includes("html")) {
     discard(response);
-    return unavailable("The network answered with a page");
+    return noMedia("The network answered with a page");
   }
   const download = downloaded(response, { range, max: MAX_BYTES, whose: "The network", finalAfterDays: KEPT_DAYS });
   return download.outcome === "found" && type === "" ? { ...download, contentType } : download;
@@ -93,8 +93,4 @@ function isMetaUrl(text: string, network: Network): boolean {
   if (url?.username !== "" || url.password !== "") return false;
   if (url.origin === new URL(network.base).origin) return true;
   return url.protocol === "https:" && url.port === "" && META_HOSTS.test(url.hostname);
-}
-
-function unavailable(message: string): MediaAnswer {
-  return { outcome: "unavailable", message };
 }

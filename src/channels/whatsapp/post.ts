@@ -3,7 +3,8 @@ import type { Credentials } from "../../model/channel.ts";
 import type { PartOutcome, PartRefusal } from "../../model/network.ts";
 import type { FilesPort, Network } from "../network/adapter.ts";
 import { lenient } from "../network/lenient.ts";
-import { type Answered, notAccepted, readMetaAnswer } from "./answer.ts";
+import { notAccepted, unanswered } from "../network/post-file.ts";
+import { type Answered, readMetaAnswer } from "./answer.ts";
 import { isAboutMedia, refusalByStatus } from "./errors.ts";
 import { graphHeaders, graphUrl } from "./graph.ts";
 import type { WhatsAppPart } from "./render.ts";
@@ -82,19 +83,10 @@ export async function askWhatsApp(
       signal,
     });
   } catch {
-    return refusalOfError(signal);
+    // A thrown error never proves that Meta accepted nothing. The runtime throws `Network connection lost.` for both a
+    // refused and a lost connection, and `internal error` for an unknown host. On Cloudflare, a refused connection is
+    // usually a response with 521, 522, 523 or 530.
+    return unanswered(signal);
   }
   return readMetaAnswer(response, credentials, signal);
-}
-
-/**
- * The outcome is always `unknown`, because a thrown error never proves that Meta accepted nothing. The runtime throws
- * `Network connection lost.` for both a refused and a lost connection, and `internal error` for an unknown host. On
- * Cloudflare, a refused connection is usually a response with 521, 522, 523 or 530.
- */
-function refusalOfError(signal: AbortSignal): PartRefusal {
-  const message = signal.aborted
-    ? "The network did not answer in time"
-    : "The connection was lost before the network answered";
-  return { outcome: "unknown", message };
 }

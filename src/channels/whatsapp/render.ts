@@ -16,7 +16,6 @@ const WITH_LINK = /https?:\/\/\S/i;
 type Fields = { type: string } & Record<string, unknown>;
 type ChoicesBody = Body & { kind: "choices" };
 
-/** A request body. */
 export type WhatsAppBody = Record<string, unknown>;
 
 /** A request, and the file in it: where the body has the file itself, Meta gets the id of its upload. */

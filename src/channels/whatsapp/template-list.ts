@@ -4,8 +4,6 @@ import { placeholdersOf } from "../../model/placeholder.ts";
 import { BUTTON_TYPES, HEADER_FORMATS, type TemplateButton, type TemplateComponent } from "../../model/template.ts";
 import { lenient, textField } from "../network/lenient.ts";
 
-/** Templates as Meta lists them. */
-
 const MAX_BODY = 4_096;
 const MAX_TEXT = 1_024;
 const MAX_LABEL = 200;

@@ -33,7 +33,6 @@ export interface ActingChat extends ChannelAccess, Pick<NetworkChat, "exists" | 
   adapter: Pick<Adapter, "acts">;
 }
 
-/** The parts of the chat that acts use. */
 interface Parts {
   storage: { kv: Pick<SyncKvStorage, "get" | "put"> };
   log: MessageLog;

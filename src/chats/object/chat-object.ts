@@ -51,7 +51,6 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Returns a page of the messages that a filter selects; see `FilteredPages.read`. */
   async listMatching(
     as: AsOwner,
     filter: rpc.MessageFilter,
@@ -61,7 +60,6 @@ export class ChatObject extends DurableObject<Env> {
     return adoption.forOwner(as, ({ life }) => filteredPages.read(filter, before, limit, () => adoption.exists(life)));
   }
 
-  /** Returns messages for an export; see `exportedPage`. */
   exportPage(as: AsOwner, asked: rpc.ExportAsked): rpc.ExportAnswer {
     return this.parts.adoption.forOwner(as, ({ life }) => {
       if (asked.life !== null && asked.life !== life) return UNKNOWN;
@@ -88,12 +86,10 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Lists the scheduled messages, soonest first. */
   listScheduled(as: AsOwner, limit: number, after: (Due & { start?: number }) | null): rpc.ScheduledAnswer {
     return this.parts.adoption.forOwner(as, () => ({ outcome: "ok", body: this.parts.scheduled.list(limit, after) }));
   }
 
-  /** Changes a scheduled message's times; see `MessageActions.move`. */
   move(as: AsOwner, messageId: string, change: rpc.MoveBody): Promise<rpc.MoveAnswer> {
     return this.#forOwner(as, async (identity) => {
       const answer = this.parts.actions.move(messageId, change, as.isRepeat);
@@ -102,7 +98,6 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Cancels a message; see `MessageActions.cancel`. */
   cancel(as: AsOwner, messageId: string): Promise<rpc.CancelAnswer> {
     return this.#forOwner(as, async () => {
       const answer = this.parts.actions.cancel(messageId);
@@ -112,7 +107,6 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Sends a failed message again; see `MessageActions.resend`. */
   resend(as: AsOwner, request: rpc.ResendRequest): Promise<rpc.SendAnswer | rpc.Unknown> {
     return this.#forOwner(as, async (identity) => {
       this.parts.scheduled.placeDue();
@@ -197,7 +191,6 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Makes room for a file; see `ChatFiles.reserve`. */
   reserveFile(as: AsOwner, request: rpc.FileRequest): Promise<rpc.ReserveAnswer> {
     return this.#forOwner(as, async (identity) => {
       const answer = this.parts.files.reserve(identity, request, "company");
@@ -220,7 +213,6 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** The bytes of a file are stored; see `ChatFiles.confirm`. */
   confirmFile(as: AsOwner, request: rpc.ConfirmRequest): Promise<rpc.ConfirmAnswer> {
     return this.#forOwner(as, async (identity) => {
       const answer = this.parts.files.confirm(identity, request);
@@ -229,7 +221,6 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Changes the contact's name and the metadata; see `StoredDetails.patch`. */
   patch(as: AsOwner, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
     return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch));
   }
@@ -242,17 +233,14 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, assignment, as.isRepeat));
   }
 
-  /** The contact's messages so far need no answer; see `StoredDetails.answered`. */
   answered(as: AsOwner): Promise<rpc.ChangeAnswer> {
     return this.#forOwner(as, () => this.parts.details.answered());
   }
 
-  /** Takes an `answered` back; see `StoredDetails.unanswered`. */
   unanswered(as: AsOwner): Promise<rpc.ChangeAnswer> {
     return this.#forOwner(as, () => this.parts.details.unanswered());
   }
 
-  /** Stores a note; see `Notes.add`. */
   addNote(as: AsOwner, draft: rpc.NoteDraft): Promise<rpc.AddNoteAnswer> {
     return this.#forOwner(as, async (identity) => {
       const answer = this.parts.notes.add(identity, draft);
@@ -262,12 +250,10 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Lists the notes, newest first. */
   notes(as: AsOwner, before: string | null, limit: number): rpc.NotesAnswer {
     return this.parts.adoption.forOwner(as, (identity) => this.parts.notes.list(identity, before, limit));
   }
 
-  /** Deletes a note; see `Notes.delete`. */
   deleteNote(as: AsOwner, id: string, by: rpc.CallerName, mayAll: boolean): Promise<rpc.DeleteNoteAnswer> {
     return this.#forOwner(as, async () => {
       const answer = this.parts.notes.delete(id, by, mayAll, as.isRepeat);
@@ -276,7 +262,6 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Returns the chat's activity and the state of its queue. */
   state(as: AsOwner): rpc.StateAnswer {
     return this.parts.adoption.forOwner(as, (identity) => {
       const queue = describeQueue(this.parts.log, identity, Date.now());
@@ -289,22 +274,18 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, () => this.parts.redactions.redact(id, call));
   }
 
-  /** Reacts to a message, or takes the reaction back; see `Acts.react`. */
   react(as: AsOwner, messageId: string, emoji: string | null): Promise<rpc.ActAnswer<{ doc: string }>> {
     return this.#acting(as, () => this.parts.acts.react(messageId, emoji));
   }
 
-  /** Marks the contact's messages up to this one as read; see `Acts.markRead`. */
   markRead(as: AsOwner, messageId: string): Promise<rpc.ActAnswer<{ shown: boolean }>> {
     return this.#acting(as, () => this.parts.acts.markRead(messageId));
   }
 
-  /** Shows the contact that somebody writes. */
   async showTyping(as: AsOwner, by: rpc.CallerName, publicName?: string): Promise<rpc.ActAnswer<{ shown: boolean }>> {
     return this.parts.adoption.forOwner(as, () => this.parts.acts.showTyping(by, publicName));
   }
 
-  /** Changes a stored message as its network reports; see `MessageChanges`. */
   change(as: AsOwner, change: rpc.MessageChange): Promise<rpc.MessageChangeAnswer> {
     return this.#forOwner(as, async ({ channelId }) => {
       // The status names its chat. One from another channel must not change this chat.
@@ -322,7 +303,6 @@ export class ChatObject extends DurableObject<Env> {
     if (this.parts.adoption.identity()) this.parts.queue.wake();
   }
 
-  /** Deletes the chat of `life` and all its messages; see `Erasure.erase`. */
   async erase(organizationId: string, life: number): Promise<void> {
     await this.parts.erasure.erase(organizationId, life);
   }
@@ -383,7 +363,6 @@ export class ChatObject extends DurableObject<Env> {
     return this.parts.announce();
   }
 
-  /** Reads events; see `ChatEvents.read`. */
   async events(as: AsOwner, range: rpc.EventsAsked, types: string[] | null): Promise<rpc.ReadEventsAnswer> {
     const { adoption, events } = this.parts;
     return adoption.forOwner(as, (identity) =>
@@ -396,7 +375,6 @@ export class ChatObject extends DurableObject<Env> {
     return this.parts.lines.wake(webhookId, number, startedAt);
   }
 
-  /** Describes what the chat sends to a webhook. */
   async webhookLine(as: AsOwner, webhookId: string): Promise<rpc.WebhookLineAnswer> {
     return this.parts.adoption.forOwner(as, async () => {
       const line = await this.parts.lines.all.describe(webhookId);
@@ -404,14 +382,12 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Gives up the first event that waits for a webhook. */
   async skipEvent(as: AsOwner, webhookId: string, eventId: string): Promise<rpc.SkipEventAnswer> {
     return this.parts.adoption.forOwner(as, async (identity) => {
       return { outcome: await this.parts.lines.skip(webhookId, eventNumber(identity, eventId)) };
     });
   }
 
-  /** Tries the first event that waits for a webhook at once. */
   async retryEvent(as: AsOwner, webhookId: string): Promise<rpc.RetryEventAnswer> {
     return this.parts.adoption.forOwner(as, async () => {
       await this.parts.lines.retry(webhookId);

@@ -25,7 +25,6 @@ const CALL_TIMEOUT_MS = 30_000;
 /** The maximum number of events in a report, because it reads their types. The next report has the others. */
 const MAX_EVENTS = 10_000;
 
-/** The parts of the chat that its report uses. */
 interface Parts extends ActivitySources {
   env: Env;
   storage: { kv: SyncKvStorage };
@@ -168,7 +167,6 @@ export class ChatReporter extends WriteBehind<Report> {
     return this.#lastReport()?.seq ?? 0;
   }
 
-  /** The chat's activity as it is now. */
   activity(): ChatActivity {
     return this.#activity.read(this.#lastReport());
   }

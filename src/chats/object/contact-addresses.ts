@@ -9,7 +9,6 @@ import type { MessageLog } from "./log/message-log.ts";
 export const MAX_ADDRESSES = 50;
 const CALL_TIMEOUT_MS = 10_000;
 
-/** The parts of the chat that this uses. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;
@@ -69,7 +68,6 @@ export class ContactAddresses implements DuePart {
     return this.hasPending ? now : null;
   }
 
-  /** Passes pending addresses to the organization's object. */
   async run(): Promise<void> {
     const identity = this.#parts.adoption.identity();
     const saved = this.#list("pending");

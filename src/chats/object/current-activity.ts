@@ -89,7 +89,6 @@ export class CurrentActivity {
     if (this.#walked) this.#walked = { ...this.#walked, counts: {}, members: {} };
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#walked = undefined;
   }

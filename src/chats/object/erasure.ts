@@ -14,7 +14,6 @@ const TOMBSTONE_MS = 600_000;
 const AGAIN_AFTER_MS = { least: 60_000, most: 3_600_000 };
 const CALL_TIMEOUT_MS = 10_000;
 
-/** The parts of the chat that its deletion uses. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;

@@ -19,7 +19,6 @@ import type { MessageLog } from "./log/message-log.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { MessageStore } from "./store-messages.ts";
 
-/** The parts of the chat that the actions use. */
 interface Parts {
   log: MessageLog;
   queue: DeliveryQueue;

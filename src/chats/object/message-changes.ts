@@ -10,7 +10,6 @@ import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 const MAX_FAILED = 100;
 
-/** The parts of the chat that changes of messages use. */
 interface Parts {
   log: MessageLog;
   redactions: Redactions;

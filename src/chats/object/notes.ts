@@ -78,13 +78,8 @@ export class Notes {
   list({ chatId }: ChatIdentity, before: string | null, limit: number): Exclude<NotesAnswer, Unknown> {
     const place = before === null ? Number.MAX_SAFE_INTEGER : this.#placeOf(chatId, before);
     if (place === undefined) return { outcome: "unknown_cursor" };
-    const rows = this.#sql
-      .exec<{ n: number; doc: string }>(
-        "select n, doc from notes where n < ? and deleted_at is null order by n desc limit ?",
-        place,
-        limit + 1,
-      )
-      .toArray();
+    const query = "select n, doc from notes where n < ? and deleted_at is null order by n desc limit ?";
+    const rows = this.#sql.exec<{ n: number; doc: string }>(query, place, limit + 1).toArray();
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
     const cursor = last ? writeListCursor(chatId, [last.n]) : null;
@@ -117,15 +112,10 @@ export class Notes {
     const { count, oldestAt } = this.#read();
     this.#commit("note.deleted", { note: withoutContent(blank), by }, at, () => {
       this.#sql.exec("update notes set doc = ?, fingerprint = null, deleted_at = ? where n = ?", doc, at, row.n);
-      const removed = this.#sql
-        .exec(
-          `delete from notes where deleted_at <= ? or n in
-           (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)
-           returning n`,
-          at - DELETED_KEPT_MS,
-          MAX_DELETED,
-        )
-        .toArray();
+      const query = `delete from notes where deleted_at <= ? or n in
+        (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)
+        returning n`;
+      const removed = this.#sql.exec(query, at - DELETED_KEPT_MS, MAX_DELETED).toArray();
       return removed.length === 0 ? { count: count - 1, oldestAt } : undefined;
     });
     return { outcome: "ok", doc };
@@ -139,13 +129,8 @@ export class Notes {
     let lines = "";
     let last = after;
     while (lines.length < characters) {
-      const rows = this.#sql
-        .exec<{ n: number; doc: string }>(
-          "select n, doc from notes where n > ? and deleted_at is null order by n limit ?",
-          last,
-          EXPORTED_AT_ONCE,
-        )
-        .toArray();
+      const query = "select n, doc from notes where n > ? and deleted_at is null order by n limit ?";
+      const rows = this.#sql.exec<{ n: number; doc: string }>(query, last, EXPORTED_AT_ONCE).toArray();
       for (const { doc } of rows) lines += `{"type":"note","note":${doc}}\n`;
       last = rows.at(-1)?.n ?? last;
       if (rows.length < EXPORTED_AT_ONCE) return { lines, last, isComplete: true };
@@ -166,7 +151,6 @@ export class Notes {
     return true;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#known = undefined;
   }
@@ -188,9 +172,8 @@ export class Notes {
   }
 
   #read(): Known {
-    this.#known ??= this.#sql
-      .exec<Known>("select count(*) - count(deleted_at) as count, min(created_at) as oldestAt from notes")
-      .one();
+    const query = "select count(*) - count(deleted_at) as count, min(created_at) as oldestAt from notes";
+    this.#known ??= this.#sql.exec<Known>(query).one();
     return this.#known;
   }
 

@@ -12,7 +12,6 @@ import { isBlank } from "./log/redaction.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-/** The parts of the chat that redactions use. */
 interface Parts {
   storage: DurableObjectStorage;
   log: MessageLog;

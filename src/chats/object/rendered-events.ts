@@ -13,7 +13,6 @@ import type { MessageLog } from "./log/message-log.ts";
 
 const MAX_EVENTS = 100;
 
-/** The parts of the chat that its events show. */
 interface Parts {
   env: Env;
   log: MessageLog;

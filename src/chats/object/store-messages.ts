@@ -33,7 +33,6 @@ import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-/** The parts of the chat that its store uses. */
 interface Parts {
   log: MessageLog;
   queue: DeliveryQueue;
@@ -189,7 +188,6 @@ export class MessageStore {
     return row ? JSON.stringify(row.message) : (log.byId(id)?.doc ?? null);
   }
 
-  /** Stores a message from the contact. */
   inbound(identity: ChatIdentity, draft: InboundDraft): Exclude<ReceiveAnswer, Unknown> {
     const { log } = this.#parts;
     const dedupe = inboundDedupe(draft.dedupe);

@@ -8,7 +8,6 @@ import type { ChatFiles } from "./files/chat-files.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
-/** The parts of the chat that this uses. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;

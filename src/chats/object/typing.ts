@@ -13,7 +13,6 @@ const EVERY_UNHEARD_MS = 30_000;
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-/** The parts of the chat that this uses. */
 interface Parts {
   env: Env;
   ctx: Pick<DurableObjectState, "waitUntil">;
@@ -54,7 +53,6 @@ export class Typing {
     this.#parts.ctx.waitUntil(this.#tell(identity, who, now));
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#toldAt = new Map();
     this.#unheardAt = NEVER;

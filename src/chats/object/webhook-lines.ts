@@ -9,7 +9,6 @@ import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ChatEvents } from "./rendered-events.ts";
 
-/** The parts of the chat that its lines use. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;
@@ -49,7 +48,6 @@ export function eventNumber({ chatId, life }: ChatIdentity, id: string): number 
   return id === eventId(chatId, lifeDigits(life), number) ? number : 0;
 }
 
-/** The types that a filter lets through in a channel. */
 function typesOf(filter: WebhookFilter, channelId: string): EventType[] {
   return EVENT_TYPES.filter((type) => matches(filter, type, channelId));
 }

@@ -8,7 +8,6 @@ export interface Target {
   databaseId: string | null;
 }
 
-/** An R2 bucket that `wrangler.toml` names. */
 export interface Bucket {
   name: string;
   /** Null for a bucket without one. */

@@ -1,7 +1,6 @@
 import type { Output } from "./output.ts";
-import type { Service } from "./service.ts";
+import type { JsonObject, Service, ServiceResponse } from "./service.ts";
 
-/** One option of a command. */
 export interface Option {
   type: "string" | "boolean";
   multiple?: true;
@@ -33,7 +32,6 @@ export interface Call<P extends readonly string[], O extends Record<string, Opti
   out: Output;
 }
 
-/** A command of `parley`. */
 export interface Command {
   /** The words after `parley`: `keys create`. */
   name: string;
@@ -56,15 +54,23 @@ type Definition<P extends readonly string[], O extends Record<string, Option>> =
   operands?: P;
   options?: O;
   // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
-  run(call: Call<P, O>): Promise<number | void>;
+  run?(call: Call<P, O>): Promise<number | void>;
+  /** In place of `run`: its only call, whose answer it prints. */
+  call?: (call: Call<P, O>) => Promise<ServiceResponse>;
+  /** The record in the answer of `call`, if it is not the whole answer. */
+  shows?: string;
 };
 
 /** Defines a command. Its operands and options set the types of the call. */
 export function command<
   const P extends readonly string[] = [],
   const O extends Record<string, Option> = Record<never, Option>,
->(definition: Definition<P, O>): Command {
-  const defined = { details: "", operands: [], options: {}, ...definition };
+>({ call, shows, ...definition }: Definition<P, O>): Command {
+  const run = async (given: Call<P, O>) => {
+    const body: JsonObject = (await call?.(given))?.body ?? {};
+    given.out.record(body, shows === undefined ? body : body[shows]);
+  };
+  const defined = { details: "", operands: [], options: {}, run, ...definition };
   return defined as unknown as Command;
 }
 
@@ -89,7 +95,6 @@ export const PAGE_OPTIONS = {
   limit: option("n", "Rows on a page, 1 to 100; 20 by default"),
 } as const;
 
-/** The option that selects an organization. */
 export const ORGANIZATION_OPTION = {
   organization: option("org_…", "The organization; not needed if there is only one"),
 } as const;

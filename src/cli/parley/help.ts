@@ -15,7 +15,6 @@ export function overview(commands: Command[], group?: string): string {
   return `Usage: parley <command> [options]\n\n${lines.join("\n")}\n\nRun \`parley <command> --help\` for details, and \`parley --version\` for the version.\n\n${FOOT}`;
 }
 
-/** The help of one command. */
 export function helpOf(command: Command): string {
   const own = Object.entries(command.options).map(optionLine);
   const common = Object.entries(COMMON_OPTIONS).map(optionLine);

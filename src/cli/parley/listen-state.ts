@@ -1,7 +1,7 @@
 import { CommandError } from "../command-error.ts";
+import { configurationPath, readPrivate, writePrivate } from "../private-file.ts";
 import type { ServiceConnection } from "./connection.ts";
 import { newSigningSecret } from "./forward.ts";
-import { configurationPath, readPrivate, writePrivate } from "./private-file.ts";
 
 /** What `parley listen` remembers of a service and an API key. */
 export interface ListenState {

@@ -21,9 +21,7 @@ export function presetOrList(texts: string[]): string[] | string | null {
 
 /** `{}` turns the self-service on and leaves its ceilings; null turns it off. */
 export function onOrOff(given: string): object | null {
-  if (given === "on") return {};
-  if (given === "off") return null;
-  throw new CommandError("--self-service must be on or off.", 2);
+  return switchOf(given, "self-service") ? {} : null;
 }
 
 /** Like `read`; null, which restores the default, for `default`. */

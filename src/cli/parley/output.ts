@@ -49,7 +49,6 @@ export class Output {
     this.#stderr.write(`${text}\n`);
   }
 
-  /** An error. */
   error(text: string): void {
     this.note(`${this.paint("red", "✗", this.#stderr)} ${text}`);
   }

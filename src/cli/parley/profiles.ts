@@ -1,5 +1,5 @@
 import { CommandError } from "../command-error.ts";
-import { configurationPath, readPrivate, writePrivate } from "./private-file.ts";
+import { configurationPath, readPrivate, writePrivate } from "../private-file.ts";
 
 /** A saved service and its secrets. */
 export interface Profile {
@@ -11,7 +11,6 @@ export interface Profile {
 export type Profiles = Record<string, Profile>;
 type Environment = Record<string, string | undefined>;
 
-/** The profile that is used if none is named. */
 export const DEFAULT_PROFILE = "default";
 
 /** The path of the profiles file, in the user's configuration folder. */

@@ -1,3 +1,4 @@
+import { wholeNumber } from "./arguments.ts";
 import {
   type Command,
   command,
@@ -81,7 +82,34 @@ export function listField(
 }
 
 /** The note on a secret that the service never shows again. */
-export const SHOWN_ONCE = "The secret is shown only once. Store it now.";
+const SHOWN_ONCE = "The secret is shown only once. Store it now.";
+
+interface Rotation extends Verb {
+  /** What the old secret does for how long. */
+  overlap: string;
+  /** The path below the resource. */
+  path?: string;
+  /** What is shown of the answer. By default the resource and its secret. */
+  shown?: (body: JsonObject) => unknown;
+}
+
+/** The command that creates a new secret. @param one the singular of its resource */
+export function rotation(one: string, { overlap: help, path = "rotate", shown, ...verb }: Rotation): Command {
+  return command({
+    ...verb,
+    name: `${one}s rotate`,
+    operands: [one],
+    options: { overlap: option("seconds", help) },
+    async run({ operands, options: { overlap }, service, out }) {
+      const { body } = await service.asOperatorOrClient("POST", `/${one}s/${operands[one]}/${path}`, {
+        body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
+        optionOf: { overlapSeconds: "--overlap" },
+      });
+      out.record(body, shown ? shown(body) : { ...(body[one] as object), secret: body.secret });
+      out.note(SHOWN_ONCE);
+    },
+  });
+}
 
 /** The commands of a resource: `list`, `create`, `show`, `change`, `delete`. */
 export function commandsOf(resource: Resource): Command[] {

@@ -85,12 +85,7 @@ export const RESOURCES = {
     fields: {
       name: field("name", "name", "The member's name"),
       "public-name": field("name", "publicName", "The member's name for contacts; by default the name", orDefault),
-      email: field(
-        "address",
-        "email",
-        "The member's email address",
-        orNull((given) => given),
-      ),
+      email: field("address", "email", "The member's email address", orDefault),
       permission: listField(
         "name",
         "permissions",

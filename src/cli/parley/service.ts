@@ -30,7 +30,6 @@ export interface ServiceResponse {
   headers: Headers;
 }
 
-/** The service answered with an error. */
 export class ServiceFault extends CommandError {
   readonly status: number;
   readonly code: string | null;
@@ -45,7 +44,6 @@ export class ServiceFault extends CommandError {
   }
 }
 
-/** The service did not answer. */
 export class Unreachable extends CommandError {
   readonly advice: string;
 
@@ -82,6 +80,12 @@ export class Service {
   asOperatorOrClient(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
     const { adminToken, apiKey } = this.connection;
     return adminToken || !apiKey ? this.asOperator(method, path, request) : this.asClient(method, path, request);
+  }
+
+  /** Whether calls are a client's: there is only an API key, and no organization is given. */
+  usesKey(organization: string | undefined): boolean {
+    const { adminToken, apiKey } = this.connection;
+    return adminToken === null && apiKey !== null && organization === undefined;
   }
 
   /** The API key. @throws CommandError if none is known */

@@ -1,6 +1,5 @@
 import { type JsonObject, type Service, ServiceFault } from "./service.ts";
 
-/** A webhook in the operator's API. */
 export interface ListedWebhook {
   id: string;
   url: string;

@@ -23,7 +23,6 @@ export const FRESH_MS = 600_000;
 
 const { acts, needs } = keyAccess;
 
-/** A member's own passkeys, for sessions. */
 export const passkeyRoutes = new Hono<ConsoleEnv>()
   .use(
     "/*",

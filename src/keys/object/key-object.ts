@@ -220,7 +220,6 @@ export class KeyObject extends DurableObject<Env> {
     this.#changes.end(change);
   }
 
-  /** Deletes all storage of the object. */
   async erase(): Promise<void> {
     this.#generation++;
     this.#gone = true;

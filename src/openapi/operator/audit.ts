@@ -2,9 +2,9 @@ import * as z from "zod";
 import { auditQuery, type presentEntry } from "../../management/audit-entries.ts";
 import { ACTOR_ROWS_A_DAY, ORGANIZATION_ROWS_A_DAY } from "../../model/audit.ts";
 import { examples } from "../examples.ts";
-import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
-import { id, oneOf, resource, text, textOrNull, time } from "../typed-schema.ts";
-import { walkPaginationSchema } from "../webhook-resources.ts";
+import { type OperationSpec, tagged } from "../operation.ts";
+import { group, id, oneOf, resource, text, textOrNull, time } from "../typed-schema.ts";
+import { walkResponse } from "./lists.ts";
 import type { Side } from "./side.ts";
 
 const shown = (count: number) => count.toLocaleString("en");
@@ -16,13 +16,11 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
   z.object({
     id: id("entry"),
     at: time("When it began"),
-    actor: z
-      .object({
-        type: oneOf(["operator", "key", "member"], "What the actor is"),
-        id: text("The id of the key or of the member, or `operator`"),
-        name: text("The actor's name at that time"),
-      })
-      .describe("Who did it"),
+    actor: group("Who did it", {
+      type: oneOf(["operator", "key", "member"], "What the actor is"),
+      id: text("The id of the key or of the member, or `operator`"),
+      name: text("The actor's name at that time"),
+    }),
     action: text("What was done, as the resource and the verb, such as `key.rotate`"),
     target: textOrNull(
       "The id of the resource that it was done to. Null for a search in all chats, and for an id that is malformed",
@@ -48,7 +46,19 @@ const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
   }),
 );
 
-/** The audit log. */
+const entry = {
+  id: "aud_g0UZh3kQw8Ls03Pq",
+  at: "2026-11-20T10:00:17.062Z",
+  actor: { type: "key" as const, id: key.id, name: key.name },
+  action: "organization.export",
+  target: organization.id,
+  status: 200,
+  requestId: "0d4f7c1e-55a8-4c1b-9b57-1f3f2f0f7b7e",
+  changed: [],
+  count: 1,
+  linkBy: null,
+};
+
 export function auditOperations({ prefix, whose }: Side): readonly OperationSpec[] {
   return tagged("Audit log", [
     {
@@ -66,30 +76,7 @@ export function auditOperations({ prefix, whose }: Side): readonly OperationSpec
           target: "Only what was done to this resource, by its id.",
         },
       },
-      responses: [
-        jsonResponse(
-          200,
-          "A page of the audit log.",
-          z.object({ entries: z.array(auditEntrySchema), pagination: walkPaginationSchema }),
-          {
-            entries: [
-              {
-                id: "aud_g0UZh3kQw8Ls03Pq",
-                at: "2026-11-20T10:00:17.062Z",
-                actor: { type: "key", id: key.id, name: key.name },
-                action: "organization.export",
-                target: organization.id,
-                status: 200,
-                requestId: "0d4f7c1e-55a8-4c1b-9b57-1f3f2f0f7b7e",
-                changed: [],
-                count: 1,
-                linkBy: null,
-              },
-            ],
-            pagination: { limit: 20, hasMore: false, cursor: null },
-          },
-        ),
-      ],
+      responses: walkResponse("entries", auditEntrySchema, entry, "the audit log"),
     },
   ]);
 }

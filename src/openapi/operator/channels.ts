@@ -92,7 +92,6 @@ export const overlap: RequestBodySpec = {
   mayBeEmpty: true,
 };
 
-/** Channels and their secrets. */
 export function channelOperations(side: Side): readonly OperationSpec[] {
   const { isOperator, prefix, whose } = side;
   const eraseToo = isOperator ? "" : " Setting it also needs `chats:erase`.";
@@ -242,7 +241,6 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
   ]);
 }
 
-/** The secrets of all channels, for the operator. */
 export const resealOperations = tagged("Channels", [
   {
     route: "POST /reseal",

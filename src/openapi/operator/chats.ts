@@ -2,15 +2,13 @@ import * as z from "zod";
 import { chatsQueryParameters, newChat } from "../chat-requests.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
-import { chatSchema, chatsPaginationSchema, messageSchema } from "../resources.ts";
+import { chatSchema, chatsPaginationSchema, oneChat, oneMessage } from "../resources.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import { queueSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { chat, message, chatsPagination: pagination } = examples;
-const oneChat = z.object({ chat: chatSchema });
 
-/** Chats of all organizations, for the operator. */
 export const chatOperations = tagged("Chats", [
   {
     route: "POST /organizations/{id}/chats",
@@ -77,7 +75,7 @@ export function erasureOperations({ isOperator }: Side): readonly OperationSpec[
         description:
           "Deletes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
         responses: [
-          jsonResponse(200, "The redacted message.", z.object({ message: messageSchema }), {
+          jsonResponse(200, "The redacted message.", oneMessage, {
             message: { ...message, content: "", text: "", status: "DELIVERED" },
           }),
         ],

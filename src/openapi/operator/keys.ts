@@ -37,7 +37,6 @@ const WITHIN =
 const CEILINGS =
   "The organization's `selfService` limits the number of keys, their rate limits and the sum of their quotas.";
 
-/** API keys. */
 export function keyOperations({ isOperator, prefix, whose }: Side): readonly OperationSpec[] {
   const byKey = (...codes: ErrorCode[]) => (isOperator ? [] : codes);
   return tagged("Keys", [

@@ -26,7 +26,6 @@ const signInLink = z.object({
   expiresAt: z.string().describe("When the link ends: after 24 hours"),
 });
 
-/** Members. */
 export function memberOperations({ isOperator, prefix, whose }: Side): readonly OperationSpec[] {
   const lastManager: ErrorCode[] = isOperator ? [] : ["last_manager"];
   const within = isOperator ? "" : " A key can't delete a member that has more permissions than it.";

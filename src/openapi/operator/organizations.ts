@@ -29,7 +29,6 @@ export const ownSettings = {
 
 const oneOrganization = z.object({ organization: organizationSchema });
 
-/** Organizations, for the operator. */
 export const organizationOperations = tagged("Organizations", [
   {
     route: "POST /organizations",

@@ -20,20 +20,32 @@ import { PERMISSIONS } from "../../model/permission.ts";
 import { REGIONS } from "../../model/region.ts";
 
 import { BUTTON_TYPES, HEADER_FORMATS, PARAMETER_FORMATS } from "../../model/template.ts";
-import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "../typed-schema.ts";
+import {
+  count,
+  countOrNull,
+  group,
+  groupOrNull,
+  groups,
+  id,
+  oneOf,
+  resource,
+  text,
+  textIfSet,
+  textOrNull,
+  time,
+  timeOrNull,
+  yesOrNo,
+} from "../typed-schema.ts";
 
 const chats = z.number().nullable().describe("The maximum number of chats. Null: no limit");
-const limits = z
-  .object({
-    chats,
-    members: count.describe("The maximum number of members"),
-    templates: count.describe("The maximum number of templates"),
-    channels: count.describe("The maximum number of channels"),
-  })
-  .describe("What the operator limits. Messages from a network are always accepted");
-const channelLimits = z
-  .object({ chats, origins: count.describe("web: the maximum number of entries in `allowedOrigins`") })
-  .describe("What the operator limits. Messages from a network are always accepted");
+const LIMITS = "What the operator limits. Messages from a network are always accepted";
+const limits = group(LIMITS, {
+  chats,
+  members: count.describe("The maximum number of members"),
+  templates: count.describe("The maximum number of templates"),
+  channels: count.describe("The maximum number of channels"),
+});
+const origins = count.describe("web: the maximum number of entries in `allowedOrigins`");
 
 export const organizationSchema = resource<ReturnType<typeof presentOrganization>>()(
   "Organization",
@@ -47,25 +59,20 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
       .describe("Where the organization's Durable Objects must run and store their data. Never changes"),
     region: z.enum(REGIONS).nullable().describe("A hint for where its chats should be stored"),
     limits,
-    selfService: z
-      .object({
-        maxKeys: z
-          .number()
-          .nullable()
-          .describe(`The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}`),
-        maxPerSecond: z
-          .number()
-          .nullable()
-          .describe("The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling"),
-        monthlyQuota: z.number().nullable().describe("The maximum sum of the keys' monthly quotas. Null: no ceiling"),
-      })
-      .nullable()
-      .describe("What keys with `keys:write` may give to keys. Null: only the operator manages keys"),
-    assignOnAnswer: z
-      .boolean()
-      .describe(
-        "Whether a chat without an assignee is assigned to the member who answers it in the console. Sending with the API assigns nothing",
-      ),
+    selfService: groupOrNull("What keys with `keys:write` may give to keys. Null: only the operator manages keys", {
+      maxKeys: z
+        .number()
+        .nullable()
+        .describe(`The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}`),
+      maxPerSecond: z
+        .number()
+        .nullable()
+        .describe("The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling"),
+      monthlyQuota: z.number().nullable().describe("The maximum sum of the keys' monthly quotas. Null: no ceiling"),
+    }),
+    assignOnAnswer: yesOrNo(
+      "Whether a chat without an assignee is assigned to the member who answers it in the console. Sending with the API assigns nothing",
+    ),
     createdAt: time("When it was created"),
   }),
 );
@@ -104,10 +111,8 @@ export const leftBehindSchema = resource<LeftBehind>()(
     webhooks: z
       .array(z.object({ id: id("webhook"), url: text("The URL") }))
       .describe("Webhooks that it created, or whose URL or secret it set"),
-    identitySecrets: z
-      .array(z.object({ channelId: id("channel") }))
-      .describe("Web channels whose identity secret it got"),
-    hasMore: z.boolean().describe("Whether a list has more entries: end some of those shown, and repeat the request"),
+    identitySecrets: groups("Web channels whose identity secret it got", { channelId: id("channel") }),
+    hasMore: yesOrNo("Whether a list has more entries: end some of those shown, and repeat the request"),
   }),
 );
 
@@ -120,9 +125,7 @@ const health = {
   ),
   reason: textOrNull("Why the channel is broken"),
   since: time("When the state last changed"),
-  isVerified: z
-    .boolean()
-    .describe("Whether the network has ever accepted a message. False: the credentials are not proven yet"),
+  isVerified: yesOrNo("Whether the network has ever accepted a message. False: the credentials are not proven yet"),
 };
 
 export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>>()(
@@ -133,48 +136,40 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
     organizationId: id("organization"),
     kind: oneOf(CHANNEL_KINDS, "The kind of channel. Never changes"),
     name: text("The channel's name. Visitors of a web chat see it"),
-    settings: z
-      .object({
-        allowedOrigins: z
-          .array(z.string())
-          .optional()
-          .describe("web: the sites that can embed the chat. An empty list allows every site"),
-        uploads: z
-          .enum(UPLOADS)
-          .optional()
-          .describe("web: who can send files. `verified`: only users that your site signed in"),
-        title: z.string().optional().describe("web: the title of the page. By default the channel's name"),
-        greeting: z.string().optional().describe("web: what an empty chat shows. It is not a message"),
-        accentColor: z.string().optional().describe("web: the color of the launcher and of buttons, as `#rrggbb`"),
-        logoUrl: z.string().optional().describe("web: a square picture beside the title"),
-        starters: z.array(z.string()).optional().describe("web: first messages that a visitor can send with one tap"),
-        texts: z
-          .record(z.string(), z.record(z.string(), z.string()))
-          .optional()
-          .describe("web: your own texts in place of the page's, by language tag and name"),
-        hours: z
-          .object({
-            timeZone: z.string(),
-            week: z.partialRecord(z.enum(WEEKDAYS), z.array(opened)),
-          })
-          .optional()
-          .describe("web: when the company answers, by the clock of its time zone. Without hours it always does"),
-        askContact: z
-          .enum(ASK_CONTACT)
-          .optional()
-          .describe("web: when anonymous visitors are asked for their name and email address"),
-        hideWhenClosed: z.boolean().optional().describe("web: whether the launcher is hidden outside of the hours"),
-        perSecond: z
-          .number()
-          .optional()
-          .describe(`${networkKinds()}: the maximum number of calls to the network per second`),
-        wabaId: z
-          .string()
-          .optional()
-          .describe("whatsapp: the WhatsApp Business account that the channel's templates are synced from"),
-      })
-      .describe("The settings, with their defaults"),
-    limits: channelLimits,
+    settings: group("The settings, with their defaults", {
+      allowedOrigins: z
+        .array(z.string())
+        .optional()
+        .describe("web: the sites that can embed the chat. An empty list allows every site"),
+      uploads: z
+        .enum(UPLOADS)
+        .optional()
+        .describe("web: who can send files. `verified`: only users that your site signed in"),
+      title: textIfSet("web: the title of the page. By default the channel's name"),
+      greeting: textIfSet("web: what an empty chat shows. It is not a message"),
+      accentColor: textIfSet("web: the color of the launcher and of buttons, as `#rrggbb`"),
+      logoUrl: textIfSet("web: a square picture beside the title"),
+      starters: z.array(z.string()).optional().describe("web: first messages that a visitor can send with one tap"),
+      texts: z
+        .record(z.string(), z.record(z.string(), z.string()))
+        .optional()
+        .describe("web: your own texts in place of the page's, by language tag and name"),
+      hours: z
+        .object({ timeZone: z.string(), week: z.partialRecord(z.enum(WEEKDAYS), z.array(opened)) })
+        .optional()
+        .describe("web: when the company answers, by the clock of its time zone. Without hours it always does"),
+      askContact: z
+        .enum(ASK_CONTACT)
+        .optional()
+        .describe("web: when anonymous visitors are asked for their name and email address"),
+      hideWhenClosed: z.boolean().optional().describe("web: whether the launcher is hidden outside of the hours"),
+      perSecond: z
+        .number()
+        .optional()
+        .describe(`${networkKinds()}: the maximum number of calls to the network per second`),
+      wabaId: textIfSet("whatsapp: the WhatsApp Business account that the channel's templates are synced from"),
+    }),
+    limits: group(LIMITS, { chats, origins }),
     retentionDays: countOrNull("After how many days messages are deleted. Null: never"),
     credentials: z
       .record(z.string(), z.string())
@@ -189,49 +184,44 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
       })
       .exactOptional()
       .describe(`${networkKinds()}: what to enter at the network`),
-    health: z.object(health).describe("Whether the channel works"),
+    health: group("Whether the channel works", health),
     createdAt: time("When it was created"),
   }),
 );
 
-const attempts = z
-  .object({
-    sent: count.describe("The network accepted the message"),
-    retry: count.describe("The network did not accept the message, and the service tries again"),
-    failed: count.describe("The network refused the message permanently"),
-    unknown: count.describe("The network did not respond, so the outcome is unknown"),
-    moved: count.describe("The contact has another address, which is tried next"),
-    channel_broken: count.describe("The network refused the channel itself"),
-  })
-  .describe("How delivery attempts ended, with the names that the log uses");
+const attempts = group("How delivery attempts ended, with the names that the log uses", {
+  sent: count.describe("The network accepted the message"),
+  retry: count.describe("The network did not accept the message, and the service tries again"),
+  failed: count.describe("The network refused the message permanently"),
+  unknown: count.describe("The network did not respond, so the outcome is unknown"),
+  moved: count.describe("The contact has another address, which is tried next"),
+  channel_broken: count.describe("The network refused the channel itself"),
+});
 
-const refused = z
-  .object({
-    invalid_api_key: count.describe("The key was revoked or expired, or its secret was replaced"),
-    ip_not_allowed: count.describe("The allow-list does not contain the client's address"),
-    permission_denied: count.describe("The key lacked the permission"),
-    rate_limited: count.describe("The window was used up"),
-    quota_exceeded: count.describe("The month's quota was used up"),
-  })
-  .describe("The number of refused requests by error code");
+const refused = group("The number of refused requests by error code", {
+  invalid_api_key: count.describe("The key was revoked or expired, or its secret was replaced"),
+  ip_not_allowed: count.describe("The allow-list does not contain the client's address"),
+  permission_denied: count.describe("The key lacked the permission"),
+  rate_limited: count.describe("The window was used up"),
+  quota_exceeded: count.describe("The month's quota was used up"),
+});
 
+const admitted = count.describe("The number of accepted requests, whatever their response");
 const received = count.describe("The messages from contacts");
 
 /** What is counted of conversations. */
 const conversation = {
   sent: count.describe("The messages to contacts, whatever became of them"),
   answers: count.describe("The first answers to contacts: the sum of `classes`"),
-  classes: z
-    .object({
-      within1m: count.describe("Less than 1 minute"),
-      within5m: count.describe("1 minute to less than 5"),
-      within15m: count.describe("5 minutes to less than 15"),
-      within1h: count.describe("15 minutes to less than 1 hour"),
-      within4h: count.describe("1 hour to less than 4"),
-      within24h: count.describe("4 hours to less than 24"),
-      later: count.describe("24 hours or more"),
-    })
-    .describe("The number of answers by response time: from the first unanswered message to the first answer"),
+  classes: group("The number of answers by response time: from the first unanswered message to the first answer", {
+    within1m: count.describe("Less than 1 minute"),
+    within5m: count.describe("1 minute to less than 5"),
+    within15m: count.describe("5 minutes to less than 15"),
+    within1h: count.describe("15 minutes to less than 1 hour"),
+    within4h: count.describe("1 hour to less than 4"),
+    within24h: count.describe("4 hours to less than 24"),
+    later: count.describe("24 hours or more"),
+  }),
 };
 
 export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
@@ -242,16 +232,15 @@ export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
     organizationId: id("organization"),
     kind: oneOf(CHANNEL_KINDS, "The kind of channel"),
     name: text("The channel's name"),
-    health: z
-      .object({ ...health, nextProbeAt: timeOrNull("When a broken channel is tried again") })
-      .describe("Whether the channel works"),
-    queue: z
-      .object({
-        depth: count.describe("The number of messages that wait in all chats of the channel"),
-        oldest: timeOrNull("The creation time of the oldest waiting message"),
-        ageSeconds: countOrNull("The age of that message in seconds"),
-      })
-      .describe("The messages that wait for delivery"),
+    health: group("Whether the channel works", {
+      ...health,
+      nextProbeAt: timeOrNull("When a broken channel is tried again"),
+    }),
+    queue: group("The messages that wait for delivery", {
+      depth: count.describe("The number of messages that wait in all chats of the channel"),
+      oldest: timeOrNull("The creation time of the oldest waiting message"),
+      ageSeconds: countOrNull("The age of that message in seconds"),
+    }),
     chats: count.describe("The number of the channel's chats now"),
     unanswered: count.describe("The number of chats now whose contact waits for an answer"),
     attempts,
@@ -267,7 +256,7 @@ export const keyStatsSchema = resource<ReturnType<typeof keyStats>>()(
     id: id("key"),
     organizationId: id("organization"),
     name: text("The key's name"),
-    admitted: count.describe("The number of accepted requests, whatever their response"),
+    admitted,
     refused,
     updatedAt: timeOrNull("When these numbers were written. Null before the first request"),
   }),
@@ -288,88 +277,52 @@ export const memberStatsSchema = resource<ReturnType<typeof memberStats>>()(
 const start = time("When the bucket starts");
 const by = oneOf(["hour", "day"], "How long a bucket is, in UTC");
 
+const history = <C extends z.ZodRawShape>(what: string, counts: C) =>
+  z.object({
+    id: id(what),
+    organizationId: id("organization"),
+    name: text(`The ${what}'s name`),
+    by,
+    buckets: groups("Every hour or day of the window, oldest first", { start, ...counts }),
+  });
+
 export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
   "ChannelHistory",
   "What happened in a channel's chats, by the hour or the day.",
-  z.object({
-    id: id("channel"),
-    organizationId: id("organization"),
-    name: text("The channel's name"),
-    by,
-    buckets: z
-      .array(
-        z.object({
-          start,
-          attempts,
-          received,
-          ...conversation,
-          newChats: count.describe("The chats that began"),
-        }),
-      )
-      .describe("Every hour or day of the window, oldest first"),
-  }),
+  history("channel", { attempts, received, ...conversation, newChats: count.describe("The chats that began") }),
 );
 
 export const memberHistorySchema = resource<ReturnType<typeof memberHistory>>()(
   "MemberHistory",
   "What a member did in chats, by the hour or the day. A message counts if the member's session sent it, or if the request named the member in `senderId`.",
-  z.object({
-    id: id("member"),
-    organizationId: id("organization"),
-    name: text("The member's name"),
-    by,
-    buckets: z
-      .array(
-        z.object({
-          start,
-          received: count.describe("The messages from contacts whose chat was assigned to the member"),
-          ...conversation,
-        }),
-      )
-      .describe("Every hour or day of the window, oldest first"),
+  history("member", {
+    received: count.describe("The messages from contacts whose chat was assigned to the member"),
+    ...conversation,
   }),
 );
 
 export const keyHistorySchema = resource<ReturnType<typeof keyHistory>>()(
   "KeyHistory",
   "How often a key was used, by the hour or the day.",
-  z.object({
-    id: id("key"),
-    organizationId: id("organization"),
-    name: text("The key's name"),
-    by,
-    buckets: z
-      .array(
-        z.object({
-          start,
-          admitted: count.describe("The number of accepted requests, whatever their response"),
-          refused,
-        }),
-      )
-      .describe("Every hour or day of the window, oldest first"),
-  }),
+  history("key", { admitted, refused }),
 );
 
 const component = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("HEADER"),
     format: oneOf(HEADER_FORMATS, "`OTHER`: can't be sent"),
-    text: z.string().optional().describe("Of a `TEXT`. It may have a placeholder"),
+    text: textIfSet("Of a `TEXT`. It may have a placeholder"),
   }),
   z.object({ type: z.literal("BODY"), text: text("The text") }),
   z.object({ type: z.literal("FOOTER"), text: text("The text") }),
   z.object({
     type: z.literal("BUTTONS"),
-    buttons: z
-      .array(
-        z.object({
-          type: oneOf(BUTTON_TYPES, "`OTP`: takes the code of the body. `OTHER`: can't be sent"),
-          text: text("The title"),
-          url: z.string().optional().describe("Of a `URL`. It may end with a placeholder"),
-          phoneNumber: z.string().optional().describe("Of a `PHONE_NUMBER`"),
-        }),
-      )
-      .describe("The buttons. A send names them by their index, from 0"),
+    buttons: groups("The buttons. A send names them by their index, from 0", {
+      type: oneOf(BUTTON_TYPES, "`OTP`: takes the code of the body. `OTHER`: can't be sent"),
+      text: text("The title"),
+      url: textIfSet("Of a `URL`. It may end with a placeholder"),
+      phoneNumber: textIfSet("Of a `PHONE_NUMBER`"),
+    }),
   }),
   z.object({ type: z.literal("OTHER"), name: text("What the network calls it. The service can't send it") }),
 ]);
@@ -393,17 +346,14 @@ export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
       .enum(PARAMETER_FORMATS)
       .nullable()
       .describe("Whether the network's placeholders are numbers or names. Null if it was never synced"),
-    network: z
-      .object({
-        id: text("The network's id of it"),
-        status: text("Only `APPROVED` can be sent. `DELETED`: the network no longer has it"),
-        category: textOrNull("Such as `UTILITY`"),
-        quality: textOrNull("Such as `GREEN`"),
-        rejectedReason: textOrNull("Why the network rejected it"),
-        syncedAt: time("When this last changed"),
-      })
-      .nullable()
-      .describe("What the network says about it. Null if it was never synced"),
+    network: groupOrNull("What the network says about it. Null if it was never synced", {
+      id: text("The network's id of it"),
+      status: text("Only `APPROVED` can be sent. `DELETED`: the network no longer has it"),
+      category: textOrNull("Such as `UTILITY`"),
+      quality: textOrNull("Such as `GREEN`"),
+      rejectedReason: textOrNull("Why the network rejected it"),
+      syncedAt: time("When this last changed"),
+    }),
     createdAt: time("When it was created"),
     updatedAt: time("When it last changed"),
   }),
@@ -416,10 +366,10 @@ export const queueSchema = resource<Queue>()(
     depth: count.describe("The number of waiting messages"),
     oldest: timeOrNull("The creation time of the oldest waiting message"),
     nextAttemptAt: timeOrNull("When the next attempt is due"),
-    lastError: z
-      .object({ code: text("A stable code"), message: text("What happened") })
-      .nullable()
-      .describe("Why the last attempt failed"),
+    lastError: groupOrNull("Why the last attempt failed", {
+      code: text("A stable code"),
+      message: text("What happened"),
+    }),
   }),
 );
 
@@ -428,7 +378,7 @@ export const registrationSchema = resource<Awaited<ReturnType<typeof registerCha
   "The network's response to the registration of a webhook.",
   z.object({
     url: text("The URL for the network to call"),
-    ok: z.boolean().describe("Whether the network accepted the webhook"),
+    ok: yesOrNo("Whether the network accepted the webhook"),
     code: z.number().nullable().describe("The network's error code. Null after a success or without a response"),
     description: text("The network's own words"),
   }),

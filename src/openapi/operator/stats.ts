@@ -17,7 +17,6 @@ import type { Side } from "./side.ts";
 
 const { channelStats, keyHistory, keyStats, memberStats, pagination } = examples;
 
-/** The statistics. */
 export function statsOperations({ isOperator, whose }: Side): readonly OperationSpec[] {
   return tagged("Statistics", [
     {

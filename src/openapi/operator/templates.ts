@@ -17,7 +17,6 @@ const descriptions = {
   body: "The text, with `{{placeholders}}`. A placeholder has 1 to 64 letters, digits or underscores, and is not `__proto__`.",
 };
 
-/** Templates. */
 export function templateOperations({ prefix, whose }: Side): readonly OperationSpec[] {
   return tagged("Templates", [
     {

@@ -9,7 +9,6 @@ import { Retries } from "./retries.ts";
 export const ADOPT_AFTER_MS = 60_000;
 const ADOPT_AT_ONCE = 20;
 
-/** The parts of the organization's object that adoptions use. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;

@@ -38,7 +38,6 @@ export class ChannelTable {
     this.#sql = sql;
   }
 
-  /** The object's storage was deleted. */
   forget(): void {
     this.#known = undefined;
     this.#lastMove = undefined;
@@ -144,9 +143,8 @@ export class ChannelTable {
     const { newChats: _, ...ofMessages } = counts;
     const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
     if (!hasCounts && chats === 0 && unanswered === 0 && scheduled === 0 && move === null) return;
-    const [row] = this.#sql
-      .exec<{ attempts: string; history: string | null }>("select attempts, history from channels where id = ?", id)
-      .toArray();
+    const query = "select attempts, history from channels where id = ?";
+    const [row] = this.#sql.exec<{ attempts: string; history: string | null }>(query, id).toArray();
     if (!row) return;
     this.#sql.exec(
       `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?,

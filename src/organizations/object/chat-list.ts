@@ -59,7 +59,6 @@ export class ChatList {
     this.#changes++;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.changed();
   }
@@ -84,7 +83,6 @@ export class ChatList {
     return page ? ok(this.#print(page.rows, hasLastMessage), page.pagination, version) : UNKNOWN_CURSOR;
   }
 
-  /** A page of the chats whose contacts a search finds; see `ContactPages.read`. */
   async search(
     filter: ChatFilter,
     { after, limit }: WaitingPosition,

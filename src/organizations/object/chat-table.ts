@@ -45,7 +45,6 @@ export type ChatRow = {
   name_move: number | null;
 };
 
-/** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
   last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after, told_version,
   unanswered_move, scheduled_move, name_move`;

@@ -52,7 +52,6 @@ export class ContactTable implements DuePart {
     if (this.#isCurrent()) this.#delete(row, termsOf(contactOf(row)));
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#isFilled = false;
   }
@@ -132,7 +131,6 @@ export class ContactTable implements DuePart {
   }
 }
 
-/** The contact in a chat's row. */
 export function contactOf({ address, others, name }: ContactColumns): Contact {
   return { name, addresses: [address, ...(others === null ? [] : (JSON.parse(others) as string[]))] };
 }

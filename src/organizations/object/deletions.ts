@@ -18,7 +18,6 @@ interface Deleted {
   error: unknown;
 }
 
-/** The parts of the organization's object that deletions use. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;

@@ -117,7 +117,6 @@ export class Doorbells {
     close(socket);
   }
 
-  /** The organization was deleted. */
   forget(): void {
     for (const socket of this.#open()) close(socket);
   }

@@ -72,7 +72,6 @@ export class Existence {
     this.#closings++;
   }
 
-  /** The organization was deleted. */
   forget(): void {
     this.#closings++;
     this.#id = undefined;

@@ -192,8 +192,7 @@ export class Feed implements DuePart {
     this.#sql.exec(
       `delete from own_events where at <= ?
          and n < min((select max(n) from own_events), (select min(n) from own_events) + ?)`,
-      now - KEPT_MS,
-      DELETED_OWN_AT_ONCE,
+      ...[now - KEPT_MS, DELETED_OWN_AT_ONCE],
     );
   }
 

@@ -19,7 +19,6 @@ type HeldChat = { id: string; life: number; assignee: string };
 type AssignedChat = Pick<ChatRow, "id" | "life" | "assignee">;
 type LeavingMember = { id: string; at: number; isRemoved: number };
 
-/** The parts of the organization's object that this uses. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;

@@ -13,9 +13,8 @@ export class KeyTable {
 
   /** Stores a key's counts, unless greater ones are stored: a count never falls. */
   report(id: string, counts: RequestCounts, now: number): void {
-    const [stored] = this.#sql
-      .exec<{ counts: string; history: string | null }>("select counts, history from keys where id = ?", id)
-      .toArray();
+    const query = "select counts, history from keys where id = ?";
+    const [stored] = this.#sql.exec<{ counts: string; history: string | null }>(query, id).toArray();
     const before = stored ? flat(JSON.parse(stored.counts) as RequestCounts) : {};
     const after = flat(counts);
     if (stored && sum(before) >= sum(after)) return;

@@ -99,9 +99,8 @@ export class MemberRecords {
       "insert or ignore into session_ends (member_id, session_id, until) values (?, ?, ?)",
       ...[memberId, sessionId, until],
     );
-    const ended = sql
-      .exec("select 1 from session_ends where member_id = ? limit ?", memberId, MAX_ENDED + 1)
-      .toArray().length;
+    const query = "select 1 from session_ends where member_id = ? limit ?";
+    const ended = sql.exec(query, memberId, MAX_ENDED + 1).toArray().length;
     if (ended <= MAX_ENDED) return this.#purge();
     this.#endAll(memberId, Date.now());
     sql.exec("delete from session_ends where member_id = ? and session_id <> ?", memberId, ALL);

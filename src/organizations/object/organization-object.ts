@@ -82,7 +82,6 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#isReady() ? this.#parts.chats.addAddress(channelId, known, added) : null;
   }
 
-  /** A page of the chats; see `ChatList.read`. */
   list(
     filter: ChatFilter,
     position: ChatPosition | WaitingPosition,
@@ -98,7 +97,6 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#parts.list.read(filter, position, hasLastMessage, have, this.#parts.existence.id ?? "");
   }
 
-  /** Chats for an export; see `ChatList.after`. */
   chatsAfter(id: string, limit: number, only: string | null): ExportedChat[] {
     return this.#isReady() ? this.#parts.list.after(id, limit, only) : [];
   }
@@ -281,7 +279,6 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#isReady() ? this.#parts.deletions.deleteClosed(limit) : 0;
   }
 
-  /** Deletes all storage of the object. */
   async erase(): Promise<void> {
     const gone = this.ctx.storage.deleteAll();
     // Before the first await: a call that comes meanwhile must find nothing.
@@ -300,7 +297,6 @@ export class OrganizationObject extends DurableObject<Env> {
     if (settings.isOld) this.ctx.waitUntil(settings.readLater(existence.id ?? "", () => this.#isReady()));
   }
 
-  /** Whether the object has its tables. Creates nothing. */
   #isReady(): boolean {
     return this.#parts.isReady();
   }
@@ -332,12 +328,10 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#parts.members.endSession(organizationId, session, until);
   }
 
-  /** An act begins. @see AuditLog.begin */
   beginAct(organizationId: string, act: NewAct): Promise<BeginAnswer> {
     return this.#parts.audit.begin(organizationId, act);
   }
 
-  /** An act ended. @see AuditLog.end */
   endAct(id: string, end: ActEnd): void {
     this.#parts.audit.end(id, end);
   }
@@ -347,7 +341,6 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#parts.audit.store(organizationId, acts);
   }
 
-  /** A page of the audit log. @see AuditLog.page */
   acts(filter: ActFilter, before: string | null, limit: number): ActPage | null {
     return this.#parts.audit.page(filter, before, limit);
   }

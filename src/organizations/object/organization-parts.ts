@@ -99,7 +99,6 @@ export class OrganizationParts {
     this.ctx.waitUntil(this.alarm.by(at));
   }
 
-  /** Whether the object has its tables. Creates nothing. */
   isReady(): boolean {
     return this.existence.isReady();
   }

@@ -14,7 +14,6 @@ export class OwnLines {
     this.parts = { notices: ownPart(parts, "notices"), events: ownPart(parts, "events") };
   }
 
-  /** See `Lines.configure`. */
   configure(list: WebhookList, startAfter: number): void {
     for (const part of Object.values(this.parts)) part.configure(list, startAfter);
   }

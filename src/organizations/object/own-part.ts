@@ -7,7 +7,6 @@ import type { Existence } from "./existence.ts";
 import type { Feed } from "./feed.ts";
 import { OwnEvents } from "./own-events.ts";
 
-/** The parts of the organization's object that its lines use. */
 export interface OwnLineParts extends LinesObject {
   env: Env;
   storage: DurableObjectStorage;

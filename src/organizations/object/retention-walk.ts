@@ -21,7 +21,6 @@ type ToldChat = { id: string; life: number; channel_id: string };
 /** The same on the way of a walk. */
 type WalkedChat = ToldChat & { at: number };
 
-/** The parts of the organization's object that the walk uses. */
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;

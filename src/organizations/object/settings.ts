@@ -78,7 +78,6 @@ export class Settings {
     if (kv.get("chatLimit") !== chats) kv.put("chatLimit", chats);
   }
 
-  /** Whether a limit refuses one more chat in a channel. */
   isFull(channel: KnownChannel): boolean {
     const { kv, sql } = this.#storage;
     const chats = (ids: string[]) => this.#channels.countChats(ids);
@@ -90,7 +89,6 @@ export class Settings {
     );
   }
 
-  /** The object's storage was deleted. */
   forget(): void {
     this.#webhooks = undefined;
     this.#readAt = 0;

@@ -38,7 +38,6 @@ export class UnreadableChats {
     return Object.fromEntries(this.#among(chatIds, now).map(({ chat_id, since }) => [chat_id, now - since]));
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#isEmpty = false;
   }

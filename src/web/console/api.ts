@@ -30,7 +30,6 @@ const fetchWithRetries = retryingFetch({
 
 const apis = new Map<string, Api>();
 
-/** The API of an organization. */
 export function apiOf(organizationId: string): Api {
   const known = apis.get(organizationId);
   if (known) return known;

@@ -11,7 +11,6 @@ import { Elsewhere } from "./screens/not-found.tsx";
 import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
 
-/** The console: the sign-in, or the screens. */
 export function App() {
   const now = sessionState.value;
   const error = now.state === "unknown" ? now.error : null;

@@ -1,7 +1,7 @@
 /** Formats times and numbers as the reader's browser is set. */
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const exact = new Intl.DateTimeFormat(undefined, {
@@ -25,7 +25,6 @@ export function exactTime(at: number): string {
   return exact.format(at);
 }
 
-/** The time of day. */
 export function timeOfDay(at: number): string {
   return clock.format(at);
 }
@@ -91,7 +90,6 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${number(value)} ${value === 1 ? one : many}`;
 }
 
-/** Whether two times are on the same day here. */
 export function isSameDay(one: number, other: number): boolean {
   return calendarDays(one, other) === 0;
 }

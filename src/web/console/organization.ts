@@ -35,7 +35,6 @@ effect(() => {
   if (id !== undefined) inboxQueries.value = { ...inboxQueries.peek(), [id]: query };
 });
 
-/** The address of an organization's screen. */
 export function addressIn(organizationId: string, path: string): string {
   return `/console/o/${organizationId}/${path}`;
 }

@@ -73,7 +73,6 @@ export function fieldItem(
     .join("")}</dd>`;
 }
 
-/** The fields of an object. */
 export function fieldList({ properties = {}, required = [] }: Schema, context: FieldContext): string {
   const lines = Object.entries(properties).map(([name, each]) =>
     fieldItem(name, each, required.includes(name), context),

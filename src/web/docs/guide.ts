@@ -25,7 +25,6 @@ export interface Guide {
   images: string[];
 }
 
-/** The inputs for rendering a guide. */
 export interface RenderOptions {
   /** The address of each route's reference, by its route: `POST /api/v1/chats`. */
   routes: ReadonlyMap<string, string>;

@@ -39,7 +39,6 @@ export function codeTabs(samples: readonly Sample[], highlighter: Highlighter): 
   return `<div class="tabs">${panels.join("\n")}</div>`;
 }
 
-/** An HTTP method as a badge. */
 export function methodBadge(method: string): string {
   return `<span class="method ${method.toLowerCase()}">${method}</span>`;
 }

@@ -21,9 +21,12 @@ const TEXT_CONTRAST = 4.5;
 const CONTROL_CONTRAST = 3;
 const STEPS = 40;
 
-/** The shades of a color that are readable in a scheme. @param color `#rrggbb`; null if it is not a color */
-export function accentOf(color: string, scheme: Scheme): Accent | null {
-  const given = parsed(color);
+/** A color as somebody gives it: `#rrggbb`, or nothing that is one. */
+type Given = string | null | undefined;
+
+/** The shades of the first color given that are readable in a scheme; null if there is none. */
+export function accentOf(scheme: Scheme, ...colors: Given[]): Accent | null {
+  const given = colors.map(parsed).find(Boolean);
   if (!given) return null;
   const surface = SURFACES[scheme];
   const away = scheme === "light" ? BLACK : WHITE;
@@ -38,9 +41,9 @@ export function accentOf(color: string, scheme: Scheme): Accent | null {
   return null;
 }
 
-/** Draws the page in a color; in ours if it is null or none. */
-export function showAccent(color: string | null, scheme: Scheme): void {
-  const { accent = "", hover = "", onAccent = "" } = accentOf(color ?? "", scheme) ?? {};
+/** Draws the page in the first color given; in ours if there is none. */
+export function showAccent(scheme: Scheme, ...colors: Given[]): void {
+  const { accent = "", hover = "", onAccent = "" } = accentOf(scheme, ...colors) ?? {};
   const { style } = document.documentElement;
   style.setProperty("--accent", accent);
   style.setProperty("--accent-hover", hover);
@@ -54,12 +57,9 @@ export function contrastWithPage(color: string, scheme: Scheme): number {
   return given ? contrast(given, SURFACES[scheme]) : 1;
 }
 
-function parsed(color: string): Color | null {
-  return /^#[\da-f]{6}$/i.test(color) ? [channelAt(color, 1), channelAt(color, 3), channelAt(color, 5)] : null;
-}
-
-function channelAt(color: string, index: number): number {
-  return Number.parseInt(color.slice(index, index + 2), 16);
+function parsed(color: Given): Color | null {
+  if (!color || !/^#[\da-f]{6}$/i.test(color)) return null;
+  return [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16)) as [number, number, number];
 }
 
 function mixed(one: Color, other: Color, share: number): Color {
@@ -69,8 +69,8 @@ function mixed(one: Color, other: Color, share: number): Color {
 
 /** @see https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
 function contrast(one: Color, other: Color): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
+  const ratio = (luminance(one) + 0.05) / (luminance(other) + 0.05);
+  return Math.max(ratio, 1 / ratio);
 }
 
 function luminance([red, green, blue]: Color): number {

@@ -27,8 +27,8 @@ function start(root: HTMLElement, channelId: string): void {
     history.replaceState(null, "", `#${String(fragment)}`);
   }
   let facts = readFacts(root.dataset.facts);
-  const color = fragment.get("accent") || facts.accentColor;
-  followScheme(fragment.get("scheme"), (scheme) => showAccent(color, scheme));
+  const accent = fragment.get("accent");
+  followScheme(fragment.get("scheme"), (scheme) => showAccent(scheme, accent, facts.accentColor));
   followKeyboard();
 
   const visitor = pageVisitor(fragment, channelId, host !== null);

@@ -1,13 +1,6 @@
+import type { Trouble } from "../shared/files/repeat-upload.ts";
 import type { MessageExtras, ShownFile } from "../shared/message/extras.ts";
 import type { ChatMessage, IncomingFrame, ReadyFrame, RefusalFrame } from "./frames.ts";
-
-/** Why a visitor's message could not be sent. */
-export interface Trouble {
-  code: string;
-  /** The server's text, for codes without a translation. */
-  message: string;
-  retryAfter: number | null;
-}
 
 /** A tapped choice. */
 export interface Tapped {

@@ -1,5 +1,4 @@
-import { repeatUpload, type UploadFile } from "../shared/files/repeat-upload.ts";
-import type { Trouble } from "./conversation.ts";
+import { repeatUpload, type Trouble, type UploadFile } from "../shared/files/repeat-upload.ts";
 
 interface Host {
   upload: UploadFile;

@@ -1,5 +1,6 @@
 /** The frames of the visitors' socket, and the parser of the server's frames. */
 
+import type { Trouble } from "../shared/files/repeat-upload.ts";
 import { type MessageExtras, readExtras } from "../shared/message/extras.ts";
 
 type MessageType = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO" | "TEMPLATE";
@@ -33,13 +34,9 @@ export interface ReadyFrame {
   features: string[];
 }
 
-export interface RefusalFrame {
+export interface RefusalFrame extends Trouble {
   type: "refused";
   id: string;
-  code: string;
-  message: string;
-  /** Seconds, or null if a retry can't succeed. */
-  retryAfter: number | null;
 }
 
 export type IncomingFrame =

@@ -20,7 +20,6 @@ export function chooseLanguage<T extends string = Language>(
   return { language: "en", locale: "en" };
 }
 
-/** The writing direction of a language. */
 export function directionOf(language: string): "ltr" | "rtl" {
   return RIGHT_TO_LEFT.includes(language) ? "rtl" : "ltr";
 }

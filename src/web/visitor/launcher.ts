@@ -1,4 +1,4 @@
-/** The button that opens and closes the chat. */
+/** The button that opens and closes the chat. Its label says what it does, so the drawings need none. */
 export function launcher(): HTMLButtonElement {
   const button = document.createElement("button");
   button.type = "button";
@@ -15,7 +15,6 @@ function drawing(name: string, path: string): SVGElement {
   const svg = document.createElementNS(namespace, "svg");
   svg.setAttribute("class", name);
   svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
   const line = document.createElementNS(namespace, "path");
   line.setAttribute("d", path);
   svg.append(line);

@@ -8,7 +8,7 @@ import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
 import type { Connection, ConnectionEvents } from "./connection.ts";
 import { ChatSession } from "./session.ts";
-import type { AskedFlag, TabStorage } from "./stored.ts";
+import { browserFlag, tabStorage } from "./stored.ts";
 import { chooseTexts } from "./texts.ts";
 import { wordsOf } from "./words-of.ts";
 
@@ -21,10 +21,11 @@ type Drawn = Extract<PreviewReport, { parley: "drawn" }>;
 export function startPreview(root: HTMLElement): void {
   if (parent === window) return;
   const report = (what: PreviewReport) => parent.postMessage(what, location.origin);
+  const storage = tabStorage("", BLOCKED);
   const session = new ChatSession({
     socketUrl: () => "",
     protocols: () => [],
-    storage: NOTHING_STORED,
+    storage,
     upload: async () => ({ outcome: "stored", mediaId: "preview" }),
     canUpload: true,
     connect: connectToNobody,
@@ -42,7 +43,7 @@ export function startPreview(root: HTMLElement): void {
     if (request !== newest) return;
     drawing = { request, facts, words, texts };
     document.documentElement.dataset.scheme = request.scheme;
-    showAccent(facts.accentColor, request.scheme);
+    showAccent(request.scheme, facts.accentColor);
     draw();
     tell();
   }
@@ -51,7 +52,7 @@ export function startPreview(root: HTMLElement): void {
     if (!drawing) return;
     const { facts, words } = drawing;
     const view = { ...session.view, canUpload: facts.uploads === "everyone" };
-    const kept = { storage: NOTHING_STORED, asked: NEVER_ASKED };
+    const kept = { storage, asked: browserFlag("", BLOCKED) };
     render(<ChatView view={view} facts={facts} words={words} {...kept} session={session} onClose={null} />, root);
   }
 
@@ -60,7 +61,7 @@ export function startPreview(root: HTMLElement): void {
     const { facts, texts } = drawing;
     const color = facts.accentColor ?? "";
     const shadeIn = (scheme: Scheme) => {
-      const shade = accentOf(color, scheme);
+      const shade = accentOf(scheme, color);
       return shade && { ...shade, given: color, contrast: contrastWithPage(color, scheme) };
     };
     const shades = { light: shadeIn("light"), dark: shadeIn("dark") };
@@ -119,13 +120,6 @@ function connectToNobody(_url: unknown, _protocols: unknown, { onFrame }: Connec
   };
 }
 
-const NEVER_ASKED: AskedFlag = { get: () => false, set: () => undefined };
-
-const NOTHING_STORED: TabStorage = {
-  outbox: () => [],
-  saveOutbox: () => undefined,
-  draft: () => "",
-  saveDraft: () => undefined,
-  answered: () => "",
-  saveAnswered: () => undefined,
+const BLOCKED = () => {
+  throw new Error("The preview stores nothing");
 };

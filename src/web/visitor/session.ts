@@ -1,4 +1,4 @@
-import type { UploadFile } from "../shared/files/repeat-upload.ts";
+import type { Trouble, UploadFile } from "../shared/files/repeat-upload.ts";
 import { isRemoved, reactionOf } from "../shared/message/extras.ts";
 import { randomToken } from "../shared/random-token.ts";
 import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "./acknowledgments.ts";
@@ -15,7 +15,6 @@ import {
   resumeAfter,
   sentContentOf,
   type Tapped,
-  type Trouble,
 } from "./conversation.ts";
 import { FileSender } from "./file-sender.ts";
 import type { ChatMessage, IncomingFrame, RefusalFrame } from "./frames.ts";
@@ -235,11 +234,6 @@ export class ChatSession {
     if (!this.#ready && typeof this.#view.link === "string") this.#connection?.restart();
   }
 
-  /** Connects as another visitor: the one whose token another tab has kept. */
-  reconnect(): void {
-    this.#restart();
-  }
-
   /** Goes offline when the device loses its network, long before the socket notices. */
   networkLost(): void {
     if (typeof this.#view.link === "string") this.#closed(1006, "");
@@ -290,7 +284,7 @@ export class ChatSession {
       this.#show({ link: "online", features, canUpload: features.includes("uploads") });
     }
     if (this.#mustCatchUp(frame)) {
-      this.#restart();
+      this.reconnect();
       return;
     }
     this.#acknowledge();
@@ -426,16 +420,16 @@ export class ChatSession {
       ...(file?.mediaId && { mediaId: file.mediaId }),
     };
     this.#connection?.send({ type: "message", id, content: sentContentOf(own), ...extras });
-    this.#answerTimer = setTimeout(() => this.#restart(), ANSWER_TIMEOUT_MS);
+    this.#answerTimer = setTimeout(() => this.reconnect(), ANSWER_TIMEOUT_MS);
   }
 
-  /** Forgets the message in flight. */
   #clearInFlight(): void {
     clearTimeout(this.#answerTimer);
     this.#inFlight = null;
   }
 
-  #restart(): void {
+  /** Connects again, as another visitor if another tab has kept the token of one. */
+  reconnect(): void {
     this.#ready = false;
     this.#clearInFlight();
     this.#connection?.restart();

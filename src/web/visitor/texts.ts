@@ -1,4 +1,4 @@
-import type { Trouble } from "./conversation.ts";
+import type { Trouble } from "../shared/files/repeat-upload.ts";
 import { chooseLanguage, LANGUAGES, type Language } from "./language.ts";
 import { en, type Texts } from "./locales/en.ts";
 import type { LinkState } from "./session.ts";
@@ -56,24 +56,16 @@ export function refusalReason(trouble: Trouble, texts: Texts, locale: string): s
   return trouble.message || texts.refused;
 }
 
-const LINK_TEXTS = {
-  connecting: "connecting",
-  offline: "offline",
-  crowded: "crowded",
-  4401: "wrongIdentity",
-  4403: "wrongOrigin",
-  4404: "noChannel",
-} as const;
-const HELP_TEXTS = { 4401: "wrongIdentityHelp", 4403: "wrongOriginHelp", 4404: "noChannelHelp" } as const;
+const FINAL_TEXTS = { 4401: "wrongIdentity", 4403: "wrongOrigin", 4404: "noChannel" } as const;
 
 /** The state of the connection in words, or null while it works. */
 export function linkText(link: LinkState, texts: Texts): string | null {
-  return link === "online" ? null : texts[LINK_TEXTS[link]];
+  return link === "online" ? null : texts[typeof link === "number" ? FINAL_TEXTS[link] : link];
 }
 
 /** What the visitor can do after a final close code, else null. */
 export function helpText(link: LinkState, texts: Texts): string | null {
-  return typeof link === "number" ? texts[HELP_TEXTS[link]] : null;
+  return typeof link === "number" ? texts[`${FINAL_TEXTS[link]}Help` as const] : null;
 }
 
 /** A duration in words: seconds up to 90 seconds, minutes up to 90 minutes, then hours. */

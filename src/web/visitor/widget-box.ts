@@ -49,20 +49,19 @@ export function widgetBox({ channel, position, offset, colorScheme, accent }: DO
     describe({ open, unread, missing, texts }: Shown): void {
       box.classList.toggle("open", open);
       box.classList.toggle("missing", missing);
-      button.setAttribute("aria-expanded", String(open));
+      button.setAttribute("aria-expanded", `${open}`);
       // Screen readers announce only a text that changes.
       notice.textContent = missing && open ? texts.missing : "";
+      const news = open ? 0 : unread;
       const action = open ? texts.close : texts.open;
-      button.setAttribute(
-        "aria-label",
-        unread > 0 && !open ? `${action}, ${texts.unread.replace("{count}", `${unread}`)}` : action,
-      );
-      count.textContent = unread > 0 && !open ? (unread > 99 ? "99+" : String(unread)) : "";
+      const label = news > 0 ? `${action}, ${texts.unread.replace("{count}", `${news}`)}` : action;
+      button.setAttribute("aria-label", label);
+      count.textContent = news > 99 ? "99+" : news > 0 ? `${news}` : "";
     },
 
     /** Takes the site's color, or the company's if that is not valid. */
-    paint(companys: string | null = null): void {
-      const shades = accentOf(accent ?? "", "light") ?? accentOf(companys ?? "", "light");
+    paint(companys?: string | null): void {
+      const shades = accentOf("light", accent, companys);
       if (!shades) return;
       box.style.setProperty("--accent", shades.accent);
       box.style.setProperty("--accent-hover", shades.hover);
@@ -77,7 +76,7 @@ function isDark(requested: string | undefined): boolean {
 
 /** Fits the frame to the visible area above a phone's keyboard, which a frame can't detect. */
 function followKeyboard(element: HTMLElement): void {
-  const viewport = window.visualViewport;
+  const viewport = visualViewport;
   viewport?.addEventListener("resize", () => {
     const covered = viewport.scale === 1 && innerHeight - viewport.height > 1;
     element.style.setProperty("--height", covered ? `${viewport.height}px` : "100dvh");

@@ -1,4 +1,3 @@
-import { accentOf } from "../shared/accent.ts";
 import type { ToFrame, ToHost } from "./host-frame.ts";
 import type { SiteUser } from "./widget-api.ts";
 
@@ -70,9 +69,7 @@ export function widgetFrame(box: HTMLElement, { origin }: URL, { onMessage, onMi
 
 /** The address of the frame's page. Its settings are in the fragment, which browsers never send. */
 export function frameAddress(address: URL, dataset: DOMStringMap, user: SiteUser | null, forgets: boolean): string {
-  const { locale, colorScheme: scheme } = dataset;
-  // An invalid color leaves the company's.
-  const accent = accentOf(dataset.accent ?? "", "light") ? dataset.accent : null;
+  const { locale, colorScheme: scheme, accent } = dataset;
   const settings = { host: location.origin, ...user, locale, scheme, accent, fresh: forgets ? "1" : null };
   const given = Object.entries(settings).filter((pair): pair is [string, string] => typeof pair[1] === "string");
   return `${address.href}#${String(new URLSearchParams(given))}`;

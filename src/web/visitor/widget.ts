@@ -53,9 +53,22 @@ function start({ dataset, src }: HTMLScriptElement): void {
   const describe = () => look.describe({ open, unread, missing, texts });
   const frameSrc = () => frameAddress(address, dataset, user, isLeaving);
 
+  // Turbo and Astro swap the body, and htmx all that is in it. A site that removes the widget alone wants it gone.
+  const swaps = new MutationObserver((records) => {
+    if (element.isConnected || !(element.parentNode ?? records.some(({ removedNodes }) => removedNodes[1]))) return;
+    focused = false;
+    place();
+  });
+
+  function place(): void {
+    const { body, documentElement } = document;
+    if (!element.isConnected) body.append(element);
+    for (const each of [body, documentElement]) swaps.observe(each, { childList: true });
+  }
+
   /** Loads the chat, again if the site has removed it. */
   function load(): void {
-    if (!element.isConnected) document.body.append(element);
+    place();
     frame.load(frameSrc(), texts.chat);
   }
 
@@ -184,7 +197,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
       available = false;
       return warn();
     }
-    const isAway = isOpen === false && hideWhenClosed === true;
+    const isAway = isOpen === false && hideWhenClosed;
     if (isAway) {
       const wait = changesAt ? Date.parse(changesAt) - Date.now() : Number.NaN;
       // Browsers start a longer timer at once.
@@ -194,7 +207,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
     look.paint(accentColor);
     if (available) return;
     available = true;
-    document.body.append(element);
+    place();
     emit("ready");
     if (isWished) toggle(true);
     else if (opened.get() === "1" && innerWidth > 480) toggle(true, false);
@@ -223,9 +236,7 @@ function whenIdle(work: () => void): void {
   else setTimeout(work, 1_000);
 }
 
-const script =
-  document.currentScript instanceof HTMLScriptElement
-    ? document.currentScript
-    : document.querySelector<HTMLScriptElement>('script[data-channel][src*="widget.js"]');
+const script = (document.currentScript ??
+  document.querySelector('script[data-channel][src*="widget.js"]')) as HTMLScriptElement | null;
 if (script && document.body) start(script);
 else if (script) addEventListener("DOMContentLoaded", () => start(script));

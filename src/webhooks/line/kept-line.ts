@@ -76,7 +76,6 @@ export class KeptLine {
   }
 }
 
-/** The key of a line's row. */
 export function lineKey(webhookId: string): string {
   return `line ${webhookId}`;
 }

@@ -7,7 +7,6 @@ import type {
   WebhookFilter,
   WebhookPermitAnswer,
 } from "../../model/webhook.ts";
-import { backoffMs } from "../../platform/backoff.ts";
 import { joinedRanges, rangesAfter } from "./event-ranges.ts";
 import { type Judgment, nextTry } from "./retry.ts";
 
@@ -76,8 +75,6 @@ export const MAX_AGE_MS = 30 * 86_400_000;
 export const MAX_WAIT_MS = 86_400_000;
 /** A permit that was asked for this long ago is void. */
 const PERMIT_MS = 5_000;
-/** The back-off while the webhook's object does not answer. */
-const AWAY = { firstMs: 5_000, maxMs: 300_000 };
 
 /** Why events are given up without a call. */
 export const EXPIRED = { code: "expired", message: "The event is older than 30 days" };
@@ -185,17 +182,6 @@ export function skippedTo(line: StoredLine, number: number): StoredLine {
   return { ...line, cursor: Math.max(line.cursor, number), head: null };
 }
 
-/**
- * How long to wait for a webhook's object that did not answer. Many lines wait for one object, so they don't return
- * together.
- * @param noAnswers how often it did not, before
- * @param random from 0 to 1, for the jitter
- */
-export function awayMs(noAnswers: number, random: number): number {
-  return backoffMs(AWAY, noAnswers, random);
-}
-
-/** The line that no longer waits. */
 function withoutWait(line: StoredLine): StoredLine {
   return line.waiting === null ? line : { ...line, waiting: null };
 }

@@ -23,7 +23,6 @@ export class ObjectLines implements DuePart {
     this.#object = object;
   }
 
-  /** See `Lines.configure`. */
   configure(list: WebhookList, startAfter: number): void {
     this.all.configure(list, startAfter);
     this.start();
@@ -44,7 +43,6 @@ export class ObjectLines implements DuePart {
     this.#object.ctx.waitUntil(this.#run());
   }
 
-  /** See `Lines.wake`. */
   async wake(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
     await this.#object.alarm.standing();
     const answer = this.all.wake(webhookId, number, startedAt);
@@ -52,7 +50,6 @@ export class ObjectLines implements DuePart {
     return answer;
   }
 
-  /** See `Lines.replay`. */
   async replay(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
     await this.#object.alarm.standing();
     const found = await this.all.replay(webhookId, replayId, ranges);
@@ -60,7 +57,6 @@ export class ObjectLines implements DuePart {
     return found;
   }
 
-  /** See `Lines.skip`. */
   async skip(webhookId: string, number: number): Promise<ReturnType<Lines["skip"]>> {
     await this.#object.alarm.standing();
     const outcome = this.all.skip(webhookId, number);
@@ -68,7 +64,6 @@ export class ObjectLines implements DuePart {
     return outcome;
   }
 
-  /** See `Lines.retry`. */
   async retry(webhookId: string): Promise<void> {
     await this.#object.alarm.standing();
     this.all.retry(webhookId);

@@ -7,7 +7,7 @@ import type {
   WebhookFilter,
   WebhookPermitAnswer,
 } from "../../model/webhook.ts";
-import { type Backoff, doublingMs } from "../../platform/backoff.ts";
+import { type Backoff, backoffMs, doublingMs } from "../../platform/backoff.ts";
 import { causeOf } from "../../platform/log.ts";
 import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
@@ -17,7 +17,6 @@ import { KeptLine } from "./kept-line.ts";
 import {
   afterGivingUp,
   afterLater,
-  awayMs,
   EXPIRED,
   GONE,
   isExpired,
@@ -45,6 +44,8 @@ const AFTER_FAULT_MS = 30_000;
 const CLOCKS_MS = 60_000;
 /** How long a line rests after a fault, longer after each one in a row. */
 const FAULT: Backoff = { firstMs: AFTER_FAULT_MS, maxMs: 600_000 };
+/** The waits while the webhook's object does not answer. Many lines wait for it, so they don't return together. */
+const AWAY: Backoff = { firstMs: 5_000, maxMs: 300_000 };
 /** A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt. */
 const MAX_RANGES = 1_000;
 
@@ -115,7 +116,6 @@ export class LineSender {
     return from === undefined ? null : Math.max(from, this.#askAt, this.#kept.line.waiting?.until ?? 0);
   }
 
-  /** Applies a new version of the filter. */
   refilter(filter: WebhookFilter): void {
     this.#kept.refilter(filter);
   }
@@ -302,7 +302,6 @@ export class LineSender {
     return next !== null && next !== SEARCH && next.number === number && next.replayId === replayId;
   }
 
-  /** Gives up events that are too old. */
   #expire(first: EventFact): void {
     const now = this.#host.clock.now();
     const last = this.#kept.pending.lastExpired(first, this.#kept.line, (fact) => isExpired(fact, now));
@@ -346,7 +345,7 @@ export class LineSender {
 
   #away(error: unknown): void {
     const { clock } = this.#host;
-    this.#askAt = clock.now() + awayMs(this.#noAnswers++, clock.random());
+    this.#askAt = clock.now() + backoffMs(AWAY, this.#noAnswers++, clock.random());
     this.#log("warn", "webhook_away", { cause: causeOf(error) });
   }
 

@@ -15,7 +15,6 @@ export interface LogContext {
 
 type TallyRow = { outcome: string; http_status: number | null; code: string; at: number };
 
-/** How many attempts are kept. */
 export const KEPT_ATTEMPTS = 1_000;
 const COLUMNS =
   "seq, line, number, event_id, event_type, replay_id, started_at, duration_ms, outcome, http_status, code, message";

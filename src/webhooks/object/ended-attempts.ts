@@ -72,7 +72,6 @@ export class EndedAttempts {
     if (replayId !== null) replays.keep(replayId, counts);
   }
 
-  /** All storage was deleted. */
   forget(): void {
     this.#reported.clear();
   }

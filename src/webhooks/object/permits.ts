@@ -217,7 +217,6 @@ export class WebhookPermits implements DuePart {
     return due.length > 0 ? Math.min(...due) : null;
   }
 
-  /** All storage was deleted. */
   forget(): void {
     this.#webhook.reset();
     this.#config = undefined;

@@ -47,7 +47,6 @@ export class Pings {
   }
 }
 
-/** What a ping calls. */
 export interface PingTarget {
   webhookId: string;
   organizationId: string;

@@ -79,12 +79,10 @@ export class Replays implements DuePart {
     if (stored?.id === replayId) this.#present(stored);
   }
 
-  /** See `ReplayRun`. */
   dueAt(now: number): number | null {
     return this.#run.dueAt(now);
   }
 
-  /** See `ReplayRun`. */
   async run(): Promise<void> {
     await this.#run.run();
     // The last event may have ended before the last line answered.

@@ -73,7 +73,6 @@ export class WaitingLines {
     return this.#sql.exec(other, JSON.stringify(lineIds)).toArray().length > 0;
   }
 
-  /** Whether a line waits. */
   hasAny(): boolean {
     if (!this.#isEmpty) this.#isEmpty = !this.hasOthers([]);
     return !this.#isEmpty;

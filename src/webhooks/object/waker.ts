@@ -45,7 +45,6 @@ export class Waker {
     this.#ports = ports;
   }
 
-  /** Wakes the lines that can start now. */
   wake(): void {
     const { waiting, clock, slots } = this.#ports;
     this.#isNoneLeft = false;

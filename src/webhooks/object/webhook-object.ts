@@ -68,7 +68,6 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.report(attempt);
   }
 
-  /** A line does not use its permit. */
   giveBack(webhookId: string, lineId: string, permit: string): Promise<void> {
     return this.#of(webhookId).permits.giveBack(lineId, permit);
   }
@@ -90,7 +89,6 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.enable(from);
   }
 
-  /** Tries all events that wait now. */
   retry(webhookId: string): Promise<"retried" | "webhook_disabled"> {
     return this.#of(webhookId).permits.retry();
   }

@@ -35,15 +35,27 @@ export function countHops(isCounted: () => boolean): Around {
   };
 }
 
+/** The statements of a text. The body of a trigger has semicolons of its own, and a comment quotes nothing. */
+function statementsOf(text: string): string[] {
+  const statements = text.match(/(?:--[^\n]*|create trigger.*?\bend\b|'[^']*'|"[^"]*"|[^;'"])+/gis) ?? [];
+  return statements.filter((statement) => statement.trim() !== "");
+}
+
 /** Counts the rows that an object writes, by replacing the methods of its storage. */
 export function countRows({ storage }: DurableObjectState, isCounted: () => boolean): void {
   const { sql, kv } = storage;
   const exec = sql.exec.bind(sql);
   sql.exec = ((query: string, ...values: unknown[]) => {
-    const cursor = exec(query, ...(values as never[]));
-    // A cursor knows its number of rows when its last row was read.
-    if (isCounted()) cursors?.push(cursor);
-    return cursor;
+    const run = (statement: string, ...given: unknown[]) => {
+      const cursor = exec(statement, ...(given as never[]));
+      // A cursor knows its number of rows when its last row was read.
+      if (isCounted()) cursors?.push(cursor);
+      return cursor;
+    };
+    // The cursor of several statements has the rows of the last one only.
+    const statements = statementsOf(query);
+    for (const statement of statements.slice(0, -1)) run(statement);
+    return run(statements.at(-1) ?? query, ...values);
   }) as typeof sql.exec;
   for (const [owner, methods] of [
     [kv, ["put", "delete"]],

@@ -32,8 +32,8 @@ export const PAGE_SABOTEURS = wrongVersions({
       '["message.edited",',
     ],
     "an acknowledgment takes back another": [
-      `status === "READ" ? "DELIVERED" : "SENT",`,
-      `status === "READ" ? "DELIVERED" : "READ",`,
+      `status === "READ" ? "DELIVERED" : "SENT";`,
+      `status === "READ" ? "DELIVERED" : "READ";`,
     ],
   },
   "src/chats/object/visitors/socket-check.ts": {

@@ -1,8 +1,7 @@
 /** What the simulation runs: the service's own code, bundled with simulated globals, networks and platform classes. */
 export { callChat } from "../../../src/calls/call-chat.ts";
-export { cancelMessage, resendMessage } from "../../../src/chats/change-message.ts";
+export { cancelMessage, moveMessage, resendMessage } from "../../../src/chats/change-message.ts";
 export { listScheduled } from "../../../src/chats/list-scheduled.ts";
-export { moveMessage } from "../../../src/chats/move-message.ts";
 export { ChatObject } from "../../../src/chats/object/chat-object.ts";
 export { sendMessage } from "../../../src/chats/send-message.ts";
 export { uploadMedia } from "../../../src/chats/upload-media.ts";

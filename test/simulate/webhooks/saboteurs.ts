@@ -24,8 +24,8 @@ export const PLAIN_SABOTEURS = wrongVersions({
     ],
     "a retry goes to the tail": ['const isOver = outcome !== "retry";', "const isOver = true;"],
     "a new filter moves the cursor past events that wait": [
-      "cursor: Math.max(line.cursor, (next ?? newest + 1) - 1) };",
-      "cursor: Math.max(line.cursor, next === null ? newest : next) };",
+      "cursor: Math.max(line.cursor, first - 1) };",
+      "cursor: Math.max(line.cursor, next === null ? first - 1 : first) };",
     ],
     "old events are never too old": ["return now - at > MAX_AGE_MS;", "return now - at > 2 * MAX_AGE_MS;"],
     "events are too old after a week": ["return now - at > MAX_AGE_MS;", "return now - at > MAX_AGE_MS / 4;"],

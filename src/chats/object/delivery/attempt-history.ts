@@ -4,7 +4,6 @@ import { withoutWords } from "../log/redaction.ts";
 
 /** The attempts that a message had. Pure functions; times are Unix milliseconds. */
 
-/** An attempt that has ended. */
 export interface PastAttempt {
   /** 1, 2, 3 … of the message. */
   number: number;

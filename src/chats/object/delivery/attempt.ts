@@ -12,7 +12,6 @@ import { sendParts } from "./send-parts.ts";
 
 const NO_ANSWER = "The network did not answer in time";
 
-/** An attempt to deliver a message. */
 export class DeliveryAttempt {
   /** The index of the first part that it sends. */
   readonly first: number;

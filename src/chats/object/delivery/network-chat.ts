@@ -18,7 +18,6 @@ import type { DeliveryError } from "./retry.ts";
 import type { DeliveryKnown, QueuedMessage } from "./row.ts";
 import { countParts } from "./send-parts.ts";
 
-/** The parts of a chat that delivery uses. */
 export interface DeliveryParts {
   env: Env;
   clock: Clock;

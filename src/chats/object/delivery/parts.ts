@@ -9,7 +9,6 @@ import { type DeliveryError, statusAfter } from "./retry.ts";
 
 type NetworkStatus = "SENT" | "DELIVERED" | "READ" | "FAILED";
 
-/** The latest status of a part. */
 interface PartState {
   status: NetworkStatus;
   error: DeliveryError | null;
@@ -133,7 +132,6 @@ function isOutcomeOpen({ status, isOpen, parts }: Known): boolean {
   return isOpen || (status === "QUEUED" && (parts.lost?.some((count) => count > 0) ?? false));
 }
 
-/** Stores an early status. */
 function withEarly(known: Known, news: PartNews): Known {
   if (!isOutcomeOpen(known)) return known;
   const { early = [] } = known.parts;

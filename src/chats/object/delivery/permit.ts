@@ -8,7 +8,6 @@ import type { DeliveryParts, NetworkChat } from "./network-chat.ts";
 
 export type Granted = PermitAnswer & { outcome: "granted" };
 
-/** A chat and its channel. */
 export interface ChannelAccess extends Pick<NetworkChat, "identity"> {
   parts: Pick<DeliveryParts, "env" | "logger">;
 }

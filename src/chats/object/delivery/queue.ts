@@ -14,7 +14,6 @@ import type { QueuedMessage } from "./row.ts";
 /** In case the object is lost before a delivery begins. */
 const AGAIN_AFTER_MS = 30_000;
 
-/** The parts of the chat that its queue uses. */
 interface Parts {
   log: MessageLog;
   alarm: StandingAlarm;
@@ -79,7 +78,6 @@ export class DeliveryQueue implements DuePart {
     return true;
   }
 
-  /** The attempts of a message. */
   attemptsOf(row: QueuedMessage): ShownHistory {
     const { seq, message, delivery } = row;
     const isNext = message.status === "QUEUED" && this.#parts.log.queue.head()?.seq === seq;
@@ -118,7 +116,6 @@ export class DeliveryQueue implements DuePart {
     return head && wakeAt(head.delivery, now, expiryOf(head.message));
   }
 
-  /** Delivers due messages. */
   async run(): Promise<void> {
     this.#expire();
     const chat = this.#parts.networkChat();

@@ -45,7 +45,6 @@ export type Step =
   | { state: "sent" }
   | { state: "failed"; error: DeliveryError };
 
-/** The delivery settings of a network. */
 export interface DeliveryPolicy {
   /** How long a status may still reveal an unknown outcome, in milliseconds; 0 if the network sends no statuses. */
   unknownWaitMs: number;
@@ -76,7 +75,6 @@ export function newDelivery(startsNow: boolean, now: number): Delivery {
   return startsNow ? begin(NOT_TRIED, now) : NOT_TRIED;
 }
 
-/** Starts an attempt. */
 export function begin(delivery: Delivery, now: number): Delivery {
   return {
     attempts: delivery.attempts + 1,

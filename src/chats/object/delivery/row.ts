@@ -37,7 +37,6 @@ export function printDelivery({ delivery, parts, lastError }: DeliveryKnown): st
   return JSON.stringify({ ...delivery, parts: ids, ...more, lastError } satisfies DeliveryColumn);
 }
 
-/** Prints the state of a new delivery. */
 export function printNewDelivery(delivery: Delivery): string {
   return printDelivery({ delivery, parts: { ids: [] }, lastError: null });
 }
@@ -47,7 +46,6 @@ export function printRedacted({ delivery, parts }: QueuedMessage): string {
   return printDelivery({ delivery: withoutPastWords(delivery), parts: partsWithoutWords(parts), lastError: null });
 }
 
-/** Parses a row of the message log. */
 export function queuedMessage({ seq, doc, template, delivery: column }: DeliveryRow): QueuedMessage {
   const { parts: ids, calls, lastError, ...delivery } = JSON.parse(column) as DeliveryColumn;
   return {

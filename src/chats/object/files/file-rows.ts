@@ -62,24 +62,16 @@ export class FileRows {
 
   /** The files of an uploader that wait for a message, and how many bytes they have. */
   waiting(uploader: Uploader, now: number): { count: number; bytes: number } {
-    const [row] = this.#sql
-      .exec<{ count: number; bytes: number | null }>(
-        `select count(*) as count, sum(meta ->> '$.size') as bytes from files
-         where delete_at > ? and meta ->> '$.state' in ('reserved', 'unused')
-           and coalesce(meta ->> '$.uploader', 'company') = ?`,
-        now,
-        uploader,
-      )
-      .toArray();
+    const query = `select count(*) as count, sum(meta ->> '$.size') as bytes from files where delete_at > ?
+      and meta ->> '$.state' in ('reserved', 'unused') and coalesce(meta ->> '$.uploader', 'company') = ?`;
+    const [row] = this.#sql.exec<{ count: number; bytes: number | null }>(query, now, uploader).toArray();
     return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 };
   }
 
   put({ id, meta, deleteAt }: FileRow): void {
     this.#sql.exec(
       "insert into files (id, meta, delete_at) values (?, ?, ?) on conflict (id) do update set meta = excluded.meta, delete_at = excluded.delete_at",
-      id,
-      JSON.stringify(meta),
-      deleteAt,
+      ...[id, JSON.stringify(meta), deleteAt],
     );
     this.#nextAt = undefined;
   }
@@ -117,21 +109,15 @@ export class FileRows {
   }
 
   upload(dedupe: string): UploadRow | null {
-    const [row] = this.#sql
-      .exec<{ id: string; size: number; doc: string | null }>(
-        "select id, size, doc from uploads where dedupe = ?",
-        dedupe,
-      )
-      .toArray();
+    const query = "select id, size, doc from uploads where dedupe = ?";
+    const [row] = this.#sql.exec<{ id: string; size: number; doc: string | null }>(query, dedupe).toArray();
     return row ?? null;
   }
 
   putUpload(dedupe: string, { id, size }: Omit<UploadRow, "doc">): void {
     this.#sql.exec(
       "insert into uploads (dedupe, id, size) values (?, ?, ?) on conflict (dedupe) do update set id = excluded.id",
-      dedupe,
-      id,
-      size,
+      ...[dedupe, id, size],
     );
   }
 

@@ -17,15 +17,11 @@ export class MessageDocuments {
   page(range: SeqRange, pagination: string): Uint8Array {
     const { low, high } = range;
     try {
-      const { page, found } = this.#sql
-        .exec<{ page: ArrayBuffer; found: number }>(
-          `select cast('{"messages":[' || coalesce(group_concat(doc, ',' order by seq desc), '') || '],"pagination":'
-             || ? || '}' as blob) as page, ${this.#countSql(range)} as found from messages where seq between ? and ?`,
-          pagination,
-          low,
-          high,
-        )
-        .one();
+      const query = `select cast('{"messages":[' || coalesce(group_concat(doc, ',' order by seq desc), '')
+        || '],"pagination":' || ? || '}' as blob) as page, ${this.#countSql(range)} as found
+        from messages where seq between ? and ?`;
+      type Row = { page: ArrayBuffer; found: number };
+      const { page, found } = this.#sql.exec<Row>(query, pagination, low, high).one();
       this.#check(range, found);
       return new Uint8Array(page);
     } catch (error) {
@@ -39,14 +35,9 @@ export class MessageDocuments {
   joined(range: SeqRange): string {
     const { low, high } = range;
     try {
-      const { docs, found } = this.#sql
-        .exec<{ docs: string | null; found: number }>(
-          `select group_concat(doc, ',' order by seq desc) as docs, ${this.#countSql(range)} as found
-           from messages where seq between ? and ?`,
-          low,
-          high,
-        )
-        .one();
+      const query = `select group_concat(doc, ',' order by seq desc) as docs, ${this.#countSql(range)} as found
+        from messages where seq between ? and ?`;
+      const { docs, found } = this.#sql.exec<{ docs: string | null; found: number }>(query, low, high).one();
       this.#check(range, found);
       return docs ?? "";
     } catch (error) {
@@ -62,7 +53,6 @@ export class MessageDocuments {
     this.#checked.add({ low: seq, high: seq });
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#checked.forget();
   }

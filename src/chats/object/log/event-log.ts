@@ -4,7 +4,6 @@ import type { EventRange } from "../../../model/webhook.ts";
 
 const RECENT_EVENTS = 1_000;
 
-/** An event to store. */
 export type NewEvent = Pick<EventFact, "type" | "seq" | "note" | "at">;
 
 type EventRow = { n: number; type: EventType; seq: number | null; note: string | null; at: number };
@@ -34,11 +33,7 @@ export class EventLog {
     const n = this.newest + 1;
     this.#sql.exec(
       "insert into events (n, type, seq, note, at) values (?, ?, ?, ?, ?)",
-      n,
-      type,
-      seq,
-      note && JSON.stringify(note),
-      at,
+      ...[n, type, seq, note && JSON.stringify(note), at],
     );
     this.#newest = n;
     this.#onEvent();
@@ -46,21 +41,15 @@ export class EventLog {
 
   /** The events of a range, including both ends, in order. */
   range(first: number, last: number): EventFact[] {
-    const rows = this.#sql
-      .exec<EventRow>("select n, type, seq, note, at from events where n between ? and ? order by n", first, last)
-      .toArray();
-    return rows.map(factOf);
+    const query = "select n, type, seq, note, at from events where n between ? and ? order by n";
+    return this.#sql.exec<EventRow>(query, first, last).toArray().map(factOf);
   }
 
   /** The first events of these types in a range, including both ends, in order. */
   matching([first, last]: EventRange, types: EventType[], limit: number): EventFact[] {
-    const rows = this.#sql
-      .exec<EventRow>(
-        `select n, type, seq, note, at from events where n between ? and ? and type in (select value from json_each(?))
-         order by n limit ?`,
-        ...[first, last, JSON.stringify(types), limit],
-      )
-      .toArray();
+    const query = `select n, type, seq, note, at from events where n between ? and ?
+      and type in (select value from json_each(?)) order by n limit ?`;
+    const rows = this.#sql.exec<EventRow>(query, first, last, JSON.stringify(types), limit).toArray();
     return rows.map(factOf);
   }
 
@@ -73,21 +62,16 @@ export class EventLog {
 
   /** The types of the events of a range, including both ends. */
   types(first: number, last: number): EventType[] {
-    const rows = this.#sql
-      .exec<{ type: EventType }>("select distinct type from events where n between ? and ?", first, last)
-      .toArray();
+    const query = "select distinct type from events where n between ? and ?";
+    const rows = this.#sql.exec<{ type: EventType }>(query, first, last).toArray();
     return rows.map(({ type }) => type);
   }
 
   /** When a side last reacted to a message, as its app says; null if the newest 1,000 events don't show it. */
   lastReactionAt(seq: number, by: Reaction["by"]): number | null {
-    const [row] = this.#sql
-      .exec<{ at: number }>(
-        `select note ->> '$.at' as at from events where n > ? and type = 'message.reaction' and seq = ?
-         and note ->> '$.by' = ? order by n desc limit 1`,
-        ...[this.newest - RECENT_EVENTS, seq, by],
-      )
-      .toArray();
+    const query = `select note ->> '$.at' as at from events where n > ? and type = 'message.reaction' and seq = ?
+      and note ->> '$.by' = ? order by n desc limit 1`;
+    const [row] = this.#sql.exec<{ at: number }>(query, this.newest - RECENT_EVENTS, seq, by).toArray();
     return row?.at ?? null;
   }
 

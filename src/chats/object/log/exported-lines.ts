@@ -69,14 +69,9 @@ function unplacedLines(sql: SqlStorage, after: string): Lines {
   let lines = "";
   let last = after;
   for (let read = 0; read < MAX_MESSAGES && lines.length < MAX_CHARACTERS; read += READ_AT_ONCE) {
-    const rows = sql
-      .exec<{ id: string; doc: string }>(
-        `select id, doc from (select id, doc from scheduled union all select id, doc from unplaced)
-         where id > ? and json_valid(doc) order by id limit ?`,
-        last,
-        READ_AT_ONCE,
-      )
-      .toArray();
+    const query = `select id, doc from (select id, doc from scheduled union all select id, doc from unplaced)
+      where id > ? and json_valid(doc) order by id limit ?`;
+    const rows = sql.exec<{ id: string; doc: string }>(query, last, READ_AT_ONCE).toArray();
     for (const { doc } of rows) lines += `{"type":"scheduled","message":${doc}}\n`;
     last = rows.at(-1)?.id ?? last;
     if (rows.length < READ_AT_ONCE) return { lines, last, isComplete: true };
@@ -91,13 +86,8 @@ function placedLines(sql: SqlStorage, before: string, after: number, upTo: numbe
   const end = Math.min(upTo, after + MAX_MESSAGES);
   while (last < end && lines.length < MAX_CHARACTERS) {
     const high = Math.min(end, last + READ_AT_ONCE);
-    const rows = sql
-      .exec<{ doc: string }>(
-        "select doc from messages where seq between ? and ? and json_valid(doc) order by seq",
-        last + 1,
-        high,
-      )
-      .toArray();
+    const query = "select doc from messages where seq between ? and ? and json_valid(doc) order by seq";
+    const rows = sql.exec<{ doc: string }>(query, last + 1, high).toArray();
     checkComplete(rows.length, high - last);
     for (const { doc } of rows) lines += `{"type":"message","message":${doc}}\n`;
     last = high;

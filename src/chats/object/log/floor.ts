@@ -52,20 +52,11 @@ export class LogFloor {
 
   /** The oldest messages that are left, at most `limit`. */
   oldest(limit: number): OldMessage[] {
-    return this.#storage.sql
-      .exec<{ seq: number; createdAt: string; queued: number; isWaiting: number }>(
-        `select seq, doc ->> '$.createdAt' as createdAt, queued, status = 'QUEUED' as isWaiting
-         from messages where seq > ? order by seq limit ?`,
-        this.seq,
-        limit,
-      )
-      .toArray()
-      .map(({ seq, createdAt, queued, isWaiting }) => ({
-        seq,
-        at: Date.parse(createdAt),
-        queued,
-        isWaiting: isWaiting === 1,
-      }));
+    const query = `select seq, doc ->> '$.createdAt' as createdAt, queued, status = 'QUEUED' as isWaiting
+      from messages where seq > ? order by seq limit ?`;
+    type Row = { seq: number; createdAt: string; queued: number; isWaiting: number };
+    const rows = this.#storage.sql.exec<Row>(query, this.seq, limit).toArray();
+    return rows.map(({ createdAt, ...row }) => ({ ...row, at: Date.parse(createdAt), isWaiting: row.isWaiting === 1 }));
   }
 
   /** Deletes the messages up to one, with everything that is stored of them, or none. */
@@ -73,25 +64,15 @@ export class LogFloor {
     const { kv, sql } = this.#storage;
     const floor = { seq, at, queued };
     this.#storage.transactionSync(() => {
-      const redacted = sql
-        .exec<{ seq: number }>(
-          "select seq from messages where seq > ? and seq <= ? and redacted_at is not null",
-          this.seq,
-          seq,
-        )
-        .toArray();
+      const redactedQuery = "select seq from messages where seq > ? and seq <= ? and redacted_at is not null";
+      const redacted = sql.exec<{ seq: number }>(redactedQuery, this.seq, seq).toArray();
       for (const row of redacted) {
         kv.delete(redactionKey(row.seq));
         kv.delete(unreportedKey(row.seq));
       }
-      const files = sql
-        .exec<{ id: string; media: string }>(
-          `select doc ->> '$.id' as id, media from messages
-           where seq > ? and seq <= ? and media ->> '$.fileId' is not null`,
-          this.seq,
-          seq,
-        )
-        .toArray();
+      const fileQuery = `select doc ->> '$.id' as id, media from messages
+        where seq > ? and seq <= ? and media ->> '$.fileId' is not null`;
+      const files = sql.exec<{ id: string; media: string }>(fileQuery, this.seq, seq).toArray();
       for (const { id, media } of files) this.#endMedia(JSON.parse(media) as Media, id, Date.now());
       sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);
       kv.put("floor", floor);
@@ -100,7 +81,6 @@ export class LogFloor {
     this.#oldestAt = undefined;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#copy = undefined;
     this.#oldestAt = undefined;

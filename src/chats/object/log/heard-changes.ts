@@ -16,9 +16,8 @@ export class HeardChanges {
 
   /** Unix milliseconds; a number below all times if nothing was heard. */
   latest(seq: number, heard: Heard): number {
-    const [row] = this.#sql
-      .exec<{ at: number | null }>(`select ${COLUMNS[heard]} as at from messages where seq = ?`, seq)
-      .toArray();
+    const query = `select ${COLUMNS[heard]} as at from messages where seq = ?`;
+    const [row] = this.#sql.exec<{ at: number | null }>(query, seq).toArray();
     return row?.at ?? Number.NEGATIVE_INFINITY;
   }
 

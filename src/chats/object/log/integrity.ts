@@ -18,7 +18,6 @@ export class CheckedRows {
     this.#range = adjoins ? { low: Math.min(low, from), high: Math.max(high, to) } : { low, high };
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#range = { low: 1, high: 0 };
   }

@@ -1,6 +1,5 @@
 import type { MessageLog } from "./message-log.ts";
 
-/** The maximum number of queued messages in a chat. */
 export const MAX_QUEUED = 10_000;
 /** An object can store 10 GB. The last 256 MB are reserved for status updates of stored messages. */
 export const MAX_BYTES = 10_000_000_000 - 256_000_000;
@@ -11,7 +10,6 @@ export function limitReached(log: MessageLog, depth: number): "chat_backlog" | "
   return isFull(log) ? "chat_full" : null;
 }
 
-/** Whether the chat's storage has no room for another message. */
 export function isFull(log: MessageLog): boolean {
   return log.bytes > MAX_BYTES;
 }

@@ -69,7 +69,6 @@ export class MessageLog {
     prepareSchema(this.#storage, CHAT_SCHEMA);
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.changes++;
     this.redactions++;
@@ -87,11 +86,8 @@ export class MessageLog {
    */
   newest(): { seq: number; at: number; queued: number } {
     if (!this.#newest) {
-      const [row] = this.#sql
-        .exec<{ seq: number; createdAt: string; queued: number }>(
-          "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
-        )
-        .toArray();
+      const query = "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1";
+      const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(query).toArray();
       // The log has at least the messages that the chat has reported to its organization.
       this.#newest = row
         ? { seq: row.seq, at: Date.parse(row.createdAt), queued: row.queued }
@@ -101,7 +97,6 @@ export class MessageLog {
     return this.#newest;
   }
 
-  /** The range of the messages that are stored. */
   bounds(): SeqBounds {
     return { floor: this.floor.seq, newest: this.newest().seq };
   }
@@ -191,12 +186,9 @@ export class MessageLog {
   /** A message by its id, which ends with its seq unless the message was scheduled. */
   byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
     const seq = seqOf(id);
-    const [row] = this.#sql
-      .exec<{ seq: number; doc: string; redactedAt: number | null }>(
-        `select seq, doc, redacted_at as redactedAt from messages where ${seq === null ? "scheduled_id" : "seq"} = ?`,
-        seq ?? id,
-      )
-      .toArray();
+    const key = seq === null ? "scheduled_id" : "seq";
+    const query = `select seq, doc, redacted_at as redactedAt from messages where ${key} = ?`;
+    const [row] = this.#sql.exec<{ seq: number; doc: string; redactedAt: number | null }>(query, seq ?? id).toArray();
     return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
   }
 
@@ -217,27 +209,18 @@ export class MessageLog {
   }
 
   byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
-    const [row] = this.#sql
-      .exec<{ doc: string; fingerprint: string | null }>(
-        "select doc, fingerprint from messages where dedupe = ?",
-        dedupe,
-      )
-      .toArray();
+    const query = "select doc, fingerprint from messages where dedupe = ?";
+    const [row] = this.#sql.exec<{ doc: string; fingerprint: string | null }>(query, dedupe).toArray();
     return row ?? null;
   }
 
   /** A message and the state of its delivery, queued or not; null if no network delivers it. */
   delivered(seq: number): QueuedMessage | null {
-    const [row] = this.#sql
-      .exec<DeliveryRow>(
-        "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
-        seq,
-      )
-      .toArray();
+    const query = "select seq, doc, delivery, template from messages where seq = ? and delivery is not null";
+    const [row] = this.#sql.exec<DeliveryRow>(query, seq).toArray();
     return row ? queuedMessage(row) : null;
   }
 
-  /** Writes the state of a message's delivery. */
   writeDelivery(seq: number, known: DeliveryKnown): void {
     this.#sql.exec("update messages set delivery = ? where seq = ?", printDelivery(known), seq);
   }
@@ -283,9 +266,8 @@ export class MessageLog {
 
   /** The template of a message; null if it has none. */
   templateOf(seq: number): UsedTemplate | null {
-    const [row] = this.#sql
-      .exec<{ template: string | null }>("select template from messages where seq = ?", seq)
-      .toArray();
+    const query = "select template from messages where seq = ?";
+    const [row] = this.#sql.exec<{ template: string | null }>(query, seq).toArray();
     return row?.template ? (JSON.parse(row.template) as UsedTemplate) : null;
   }
 
@@ -330,10 +312,7 @@ export class MessageLog {
       this.#sql.exec(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
          where seq = ?`,
-        JSON.stringify(blank),
-        at,
-        delivery,
-        seq,
+        ...[JSON.stringify(blank), at, delivery, seq],
       );
     });
     return blank;

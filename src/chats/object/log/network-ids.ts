@@ -21,27 +21,17 @@ export class NetworkIds {
 
   /** The id of a message: that of its first part, or the contact's own. Null if the network never had it. */
   of(seq: number): string | null {
-    const [row] = this.#sql
-      .exec<{ part: string | null; dedupe: string | null }>(
-        "select delivery ->> '$.parts[0]' as part, dedupe from messages where seq = ?",
-        seq,
-      )
-      .toArray();
+    const query = "select delivery ->> '$.parts[0]' as part, dedupe from messages where seq = ?";
+    const [row] = this.#sql.exec<{ part: string | null; dedupe: string | null }>(query, seq).toArray();
     return row?.part ?? (row?.dedupe?.startsWith(INBOUND) ? row.dedupe.slice(INBOUND.length) : null);
   }
 
   /** The id of the contact's newest message up to a seq; null if none of the last 1,000 is the contact's. */
   newestInbound(upTo: number): string | null {
-    const [row] = this.#sql
-      .exec<{ dedupe: string }>(
-        `select dedupe from messages where seq between ? and ? and dedupe >= ? and dedupe < ?
-         order by seq desc limit 1`,
-        upTo - RECENT_MESSAGES + 1,
-        upTo,
-        INBOUND,
-        AFTER_INBOUND,
-      )
-      .toArray();
+    const query = `select dedupe from messages where seq between ? and ? and dedupe >= ? and dedupe < ?
+      order by seq desc limit 1`;
+    const from = upTo - RECENT_MESSAGES + 1;
+    const [row] = this.#sql.exec<{ dedupe: string }>(query, from, upTo, INBOUND, AFTER_INBOUND).toArray();
     return row?.dedupe.slice(INBOUND.length) ?? null;
   }
 
@@ -50,24 +40,18 @@ export class NetworkIds {
     return this.contactMessage(id) ?? this.ownMessage(id);
   }
 
-  /** The contact's message with this id. */
   contactMessage(id: string): { seq: number; doc: string } | null {
-    const [row] = this.#sql
-      .exec<{ seq: number; doc: string }>("select seq, doc from messages where dedupe = ?", inboundDedupe(id))
-      .toArray();
+    const query = "select seq, doc from messages where dedupe = ?";
+    const [row] = this.#sql.exec<{ seq: number; doc: string }>(query, inboundDedupe(id)).toArray();
     return row ?? null;
   }
 
   /** The outbound message with a part that has this id. Searches only the newest 1,000 messages. */
   ownMessage(id: string): { seq: number; doc: string } | null {
-    const [row] = this.#sql
-      .exec<{ seq: number; doc: string }>(
-        `select seq, doc from messages where seq > ? and delivery is not null
-         and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`,
-        this.#newest().seq - RECENT_MESSAGES,
-        id,
-      )
-      .toArray();
+    const query = `select seq, doc from messages where seq > ? and delivery is not null
+      and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`;
+    const after = this.#newest().seq - RECENT_MESSAGES;
+    const [row] = this.#sql.exec<{ seq: number; doc: string }>(query, after, id).toArray();
     return row ?? null;
   }
 }

@@ -17,7 +17,6 @@ export type AcceptedDraft = Omit<Draft, "extra" | "mediaId"> & {
   isNamed?: boolean | undefined;
 };
 
-/** The chat, number and time of a new message. */
 interface MessagePosition {
   chatId: string;
   seq: number;
@@ -123,7 +122,6 @@ function shownMedia({ contentType, size, fileName, width, height }: Media): Show
   };
 }
 
-/** A new message from the contact. */
 export function inboundMessage(
   { id: callId, type, content, media, origin }: InboundDraft,
   extra: InboundFields,

@@ -17,7 +17,6 @@ export class QueueExpiry {
     this.#floor = floor;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#earliest = undefined;
   }
@@ -41,15 +40,9 @@ export class QueueExpiry {
 
   /** The queued messages that expired by `now`, oldest first, from the one after the seq `after`. At most 500. */
   expiredBy(now: number, after: number): QueuedMessage[] {
-    const rows = this.#sql
-      .exec<DeliveryRow>(
-        `select seq, doc, delivery, template from messages
-       where seq > ? and expires_at <= ? and status = 'QUEUED' order by seq limit ?`,
-        Math.max(after, this.#floor()),
-        now,
-        MAX_ROWS,
-      )
-      .toArray();
+    const query = `select seq, doc, delivery, template from messages
+      where seq > ? and expires_at <= ? and status = 'QUEUED' order by seq limit ?`;
+    const rows = this.#sql.exec<DeliveryRow>(query, Math.max(after, this.#floor()), now, MAX_ROWS).toArray();
     return rows.map(queuedMessage);
   }
 

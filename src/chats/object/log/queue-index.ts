@@ -20,21 +20,15 @@ export class QueueIndex {
     this.expiry = new QueueExpiry(storage.sql, () => this.#floor());
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#floorCopy = undefined;
     this.#leftEarly = undefined;
     this.expiry.forget();
   }
 
-  /** The number of queued messages. */
   depth(): number {
-    const [first] = this.#storage.sql
-      .exec<{ seq: number; queued: number }>(
-        "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
-        this.#floor(),
-      )
-      .toArray();
+    const query = "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1";
+    const [first] = this.#storage.sql.exec<{ seq: number; queued: number }>(query, this.#floor()).toArray();
     const { seq: newest, queued } = this.#newest();
     this.#floorCopy = first ? first.seq - 1 : newest;
     if (!first) this.expiry.emptied();
@@ -42,14 +36,10 @@ export class QueueIndex {
     return queued - first.queued + 1 - this.#leftEarlySince(first.seq).length;
   }
 
-  /** The oldest queued message, or null. */
   head(): QueuedMessage | null {
-    const [row] = this.#storage.sql
-      .exec<DeliveryRow>(
-        `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
-        this.#floor(),
-      )
-      .toArray();
+    const query = `select seq, doc, delivery, template from messages
+      where seq > ? and status = 'QUEUED' order by seq limit 1`;
+    const [row] = this.#storage.sql.exec<DeliveryRow>(query, this.#floor()).toArray();
     this.#floorCopy = row ? row.seq - 1 : this.#newest().seq;
     if (!row) this.expiry.emptied();
     return row ? queuedMessage(row) : null;

@@ -1,7 +1,6 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 
-/** A row to insert. */
 export interface NewMessage {
   message: Message;
   /** Unique in the chat: the hash of the idempotency key, or the id from the network or the visitor's page. */
@@ -38,18 +37,8 @@ export function insertRow(
 ): void {
   sql.exec(
     `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, named, queued, expires_at,
-       scheduled_id)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    message.seq,
-    doc,
-    dedupe,
-    fingerprint,
-    template && JSON.stringify(template),
-    delivery,
-    media && JSON.stringify(media),
-    isNamed ? 1 : null,
-    queued,
-    expiryOf(message),
-    scheduled ? message.id : null,
+       scheduled_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[message.seq, doc, dedupe, fingerprint, template && JSON.stringify(template), delivery],
+    ...[media && JSON.stringify(media), isNamed ? 1 : null, queued, expiryOf(message), scheduled ? message.id : null],
   );
 }

@@ -12,13 +12,8 @@ export function* newestFirst<Row extends Record<string, SqlStorageValue>>(
 ): Generator<Row & { seq: number }> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let limit = FIRST_READ; ; limit = Math.min(MAX_READ, limit * 2)) {
-    const rows = sql
-      .exec<Row & { seq: number }>(
-        `select seq, ${columns} from messages where seq < ? order by seq desc limit ?`,
-        before,
-        limit,
-      )
-      .toArray();
+    const query = `select seq, ${columns} from messages where seq < ? order by seq desc limit ?`;
+    const rows = sql.exec<Row & { seq: number }>(query, before, limit).toArray();
     yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < limit) return;

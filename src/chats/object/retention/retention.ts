@@ -19,7 +19,6 @@ const STEP_SIZE = 250;
 const MAX_STEPS = 200;
 const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 
-/** The parts of the chat that its retention uses. */
 interface Parts {
   storage: DurableObjectStorage;
   log: MessageLog;
@@ -98,7 +97,6 @@ export class Retention implements DuePart {
     else this.#lookedAt = now;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#copy = undefined;
     this.#lookedAt = 0;

@@ -7,7 +7,6 @@ import { timeFaults } from "../../../model/schedule.ts";
  * are Unix milliseconds.
  */
 
-/** The maximum number of scheduled messages in a chat. */
 export const MAX_SCHEDULED = 1_000;
 /** How long a message that ended without a place is kept. */
 const KEPT_MS = 30 * 86_400_000;

@@ -6,7 +6,6 @@ import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
 /** Stands for a redaction whose file's bytes may still be there: each further redaction is its repeat. */
 export const UNANSWERED = "";
 
-/** A message that ended without a place. */
 export interface EndedRow extends UnplacedRow {
   /** The name of the request that redacted it; null if it was not redacted. */
   redactedBy: string | null;
@@ -60,14 +59,8 @@ export class EndedRows {
     this.#sql.exec(
       `insert into unplaced (id, doc, dedupe, fingerprint, template, media, redacted_by, ended_at)
        values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      message.id,
-      JSON.stringify(message),
-      dedupe,
-      fingerprint,
-      template && JSON.stringify(template),
-      media && JSON.stringify(media),
-      redactedBy,
-      endedAt,
+      ...[message.id, JSON.stringify(message), dedupe, fingerprint, template && JSON.stringify(template)],
+      ...[media && JSON.stringify(media), redactedBy, endedAt],
     );
     this.#oldestAt = undefined;
   }
@@ -76,9 +69,7 @@ export class EndedRows {
   redact(message: UnplacedMessage, redactedBy: string): void {
     this.#sql.exec(
       "update unplaced set doc = ?, fingerprint = null, template = null, media = null, redacted_by = ? where id = ?",
-      JSON.stringify(message),
-      redactedBy,
-      message.id,
+      ...[JSON.stringify(message), redactedBy, message.id],
     );
   }
 
@@ -105,9 +96,8 @@ export class EndedRows {
   /** A file that it showed goes with it, in one commit. */
   #removeOldest(): void {
     this.#storage.transactionSync(() => {
-      const [oldest] = this.#sql
-        .exec<{ n: number; id: string; media: string | null }>("select n, id, media from unplaced order by n limit 1")
-        .toArray();
+      const query = "select n, id, media from unplaced order by n limit 1";
+      const [oldest] = this.#sql.exec<{ n: number; id: string; media: string | null }>(query).toArray();
       if (!oldest) return;
       const { n, id, media } = oldest;
       if (media !== null) this.#endMedia(JSON.parse(media) as Media, id, Date.now());

@@ -48,7 +48,6 @@ const MAX_AGAIN_MS = 3_600_000;
 /** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
 const PURGE_SIZE = 250;
 
-/** The parts of the chat that its scheduled messages use. */
 interface Parts {
   storage: DurableObjectStorage;
   files: ChatFiles;
@@ -71,7 +70,6 @@ interface Parts {
 export class ScheduledMessages implements DuePart {
   readonly #parts: Parts;
   readonly #rows: ScheduledRows;
-  /** The messages that ended without a place. */
   readonly ended: EndedRows;
   #rest: Rest | null = null;
   /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
@@ -115,7 +113,6 @@ export class ScheduledMessages implements DuePart {
     return earliest([nextPlaceAt, oldestAt === null ? null : purgeAt(oldestAt)]);
   }
 
-  /** When a message tries to take its place. */
   #placeAt({ id, dueAt }: ScheduledEntry, now: number): number {
     return Math.max(placeAt(dueAt, this.#rest, now), this.#stuckUntil(id));
   }
@@ -323,7 +320,6 @@ export class ScheduledMessages implements DuePart {
     return limitReached(this.#parts.log, this.#parts.depth());
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#forgetRows();
     this.#rest = null;

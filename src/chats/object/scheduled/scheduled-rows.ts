@@ -57,9 +57,8 @@ export class ScheduledRows {
   }
 
   read({ id }: ScheduledEntry): UnplacedRow {
-    const [row] = this.#sql
-      .exec<Columns>("select doc, dedupe, fingerprint, template, media, named from scheduled where id = ?", id)
-      .toArray();
+    const query = "select doc, dedupe, fingerprint, template, media, named from scheduled where id = ?";
+    const [row] = this.#sql.exec<Columns>(query, id).toArray();
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return unplacedRow(row);
   }
@@ -68,15 +67,8 @@ export class ScheduledRows {
     const { id } = message;
     this.#sql.exec(
       "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      id,
-      JSON.stringify(message),
-      dueAt,
-      turn,
-      dedupe,
-      fingerprint,
-      template && JSON.stringify(template),
-      media && JSON.stringify(media),
-      isNamed ? 1 : null,
+      ...[id, JSON.stringify(message), dueAt, turn, dedupe, fingerprint, template && JSON.stringify(template)],
+      ...[media && JSON.stringify(media), isNamed ? 1 : null],
     );
     this.#entries().set(id, { id, dueAt, turn, dedupe, timedBy: 0 });
   }

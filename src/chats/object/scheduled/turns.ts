@@ -24,7 +24,6 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Waits for a turn. */
   async begin(): Promise<void> {
     let now = this.#clock.now();
     const until = now + MAX_DELAY_MS;

@@ -53,7 +53,6 @@ export class Acknowledgments {
     return changed;
   }
 
-  /** The storage was deleted. */
   forget(): void {
     this.#done = { DELIVERED: 0, READ: 0 };
     this.#target = { DELIVERED: 0, READ: 0 };

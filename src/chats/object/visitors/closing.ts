@@ -1,7 +1,6 @@
 import { SOCKET_REFUSALS } from "../../../channels/web/socket-policy.ts";
 import { MAX_FRAME } from "./frames.ts";
 
-/** Why a visitor's socket is closed. */
 export interface Close {
   code: number;
   reason: string;

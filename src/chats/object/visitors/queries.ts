@@ -39,14 +39,10 @@ export function inputTimes(events: Pick<EventLog, "newest" | "range">, since: nu
 export function changedSince(sql: SqlStorage, events: Pick<EventLog, "newest">, since: number): Message[] | null {
   // A later number is one of a deleted chat.
   if (since > events.newest || events.newest - since > MAX_EVENTS_AWAY) return null;
-  const rows = sql
-    .exec<{ doc: string }>(
-      `select doc from messages
-       where seq in (select seq from events where n > ? and type in (select value from json_each(?)))
-       order by seq limit ?`,
-      ...[since, JSON.stringify(CHANGES), MAX_CHANGED + 1],
-    )
-    .toArray();
+  const query = `select doc from messages
+    where seq in (select seq from events where n > ? and type in (select value from json_each(?)))
+    order by seq limit ?`;
+  const rows = sql.exec<{ doc: string }>(query, since, JSON.stringify(CHANGES), MAX_CHANGED + 1).toArray();
   return rows.length > MAX_CHANGED ? null : rows.map(({ doc }) => JSON.parse(doc) as Message);
 }
 
@@ -64,14 +60,9 @@ export function acknowledge(
   status: Acknowledged,
   now: number,
 ): Message[] {
-  const rows = sql
-    .exec<{ doc: string }>(
-      "select doc from messages where seq between ? and ? and status in ('SENT', ?) order by seq",
-      low,
-      high,
-      status === "READ" ? "DELIVERED" : "SENT",
-    )
-    .toArray();
+  const query = "select doc from messages where seq between ? and ? and status in ('SENT', ?) order by seq";
+  const earlier = status === "READ" ? "DELIVERED" : "SENT";
+  const rows = sql.exec<{ doc: string }>(query, low, high, earlier).toArray();
   const before = rows.map(({ doc }) => JSON.parse(doc) as Message);
   return before.map((message) => log.writeStatus(message, { status, error: message.error, at: now }));
 }

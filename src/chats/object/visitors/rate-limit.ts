@@ -1,7 +1,6 @@
 const SECOND_MS = 1_000;
 /** The period in which a visitor's messages are counted. */
 export const RATE_WINDOW_MS = 3_600_000;
-/** The maximum number of messages in that period. */
 export const MAX_IN_WINDOW = 60;
 
 /**

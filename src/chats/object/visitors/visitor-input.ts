@@ -27,7 +27,6 @@ import { inputTimes } from "./queries.ts";
 import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
 import { isOwner } from "./socket-check.ts";
 
-/** The parts of the chat that what its visitor sends uses. */
 export interface InputParts {
   env: Env;
   log: MessageLog;
@@ -41,9 +40,7 @@ export interface InputParts {
 
 /** The visitor's open pages; see `VisitorSockets`. */
 interface Pages {
-  /** Sends a new message to all pages except for one. */
   showOthers(socket: WebSocket, message: Message): void;
-  /** Sends a message as it is to one page. */
   answer(socket: WebSocket, message: Message): void;
 }
 

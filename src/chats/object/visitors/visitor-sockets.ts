@@ -28,7 +28,6 @@ import { type Acknowledged, changedSince } from "./queries.ts";
 import { isOwner, SocketCheck } from "./socket-check.ts";
 import { type InputParts, VisitorInput } from "./visitor-input.ts";
 
-/** The parts of the chat that its visitors' sockets use. */
 interface Parts extends InputParts {
   ctx: DurableObjectState;
   typing: Typing;

@@ -26,18 +26,13 @@ export const actCommands = [
     name: "read",
     about: "Mark the contact's messages as read, up to this one",
     operands: ["chat", "message"],
-    async run({ operands: { chat, message }, service, out }) {
-      const { body } = await service.asClient("POST", `/chats/${chat}/read`, { body: { messageId: message } });
-      out.record(body, body);
-    },
+    call: ({ operands: { chat, message }, service }) =>
+      service.asClient("POST", `/chats/${chat}/read`, { body: { messageId: message } }),
   }),
   command({
     name: "typing",
     about: "Show the contact a typing indicator for a few seconds",
     operands: ["chat"],
-    async run({ operands: { chat }, service, out }) {
-      const { body } = await service.asClient("POST", `/chats/${chat}/typing`, { body: {} });
-      out.record(body, body);
-    },
+    call: ({ operands: { chat }, service }) => service.asClient("POST", `/chats/${chat}/typing`, { body: {} }),
   }),
 ];

@@ -1,6 +1,5 @@
-import { wholeNumber } from "../arguments.ts";
-import { command, option } from "../command.ts";
-import { SHOWN_ONCE } from "../resource.ts";
+import { command } from "../command.ts";
+import { rotation } from "../resource.ts";
 
 /** The other actions on channels, besides those of every resource. */
 export const channelCommands = [
@@ -14,28 +13,15 @@ export const channelCommands = [
       return (body.webhook as { ok?: unknown } | undefined)?.ok === true ? 0 : 1;
     },
   }),
-  command({
-    name: "channels rotate",
+  rotation("channel", {
     about: "Create a new identity secret for a web channel; it is shown only once",
-    operands: ["channel"],
-    options: {
-      overlap: option("seconds", "How long the old secret still works; 0 by default"),
-    },
-    async run({ operands, options: { overlap }, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/channels/${operands.channel}/identity-secret`, {
-        body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
-        optionOf: { overlapSeconds: "--overlap" },
-      });
-      out.record(body, body);
-      out.note(SHOWN_ONCE);
-    },
+    overlap: "How long the old secret still works; 0 by default",
+    path: "identity-secret",
+    shown: (body) => body,
   }),
   command({
     name: "channels reseal",
     about: "Encrypt the channels' secrets with the current CREDENTIALS_KEY",
-    async run({ service, out }) {
-      const { body } = await service.asOperator("POST", "/reseal");
-      out.record(body, body);
-    },
+    call: ({ service }) => service.asOperator("POST", "/reseal"),
   }),
 ];

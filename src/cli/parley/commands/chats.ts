@@ -40,19 +40,15 @@ export const chatCommands = [
     name: "chats answered",
     about: "Mark a chat as answered, until the contact writes again",
     operands: ["chat"],
-    async run({ operands, service, out }) {
-      const { body } = await service.asClient("POST", `/chats/${operands.chat}/answered`);
-      out.record(body, body.chat);
-    },
+    call: ({ operands, service }) => service.asClient("POST", `/chats/${operands.chat}/answered`),
+    shows: "chat",
   }),
   command({
     name: "chats unanswered",
     about: "Mark a chat as unanswered again, if nobody has written to the contact since",
     operands: ["chat"],
-    async run({ operands, service, out }) {
-      const { body } = await service.asClient("DELETE", `/chats/${operands.chat}/answered`);
-      out.record(body, body.chat);
-    },
+    call: ({ operands, service }) => service.asClient("DELETE", `/chats/${operands.chat}/answered`),
+    shows: "chat",
   }),
 ];
 

@@ -1,8 +1,7 @@
 import { CommandError } from "../../command-error.ts";
 import { pairs } from "../arguments.ts";
-import { listOption, option } from "../command.ts";
+import { type Call, listOption, option } from "../command.ts";
 
-/** The options for what a message says besides text. */
 export const CONTENT_OPTIONS = {
   choice: listOption(
     "id=title",
@@ -30,17 +29,7 @@ export const CONTENT_FIELDS = {
   replyTo: "--reply-to",
 };
 
-interface Given {
-  choice?: string[] | undefined;
-  link?: string[] | undefined;
-  "ask-location"?: string | undefined;
-  header?: string | undefined;
-  footer?: string | undefined;
-  menu?: string | undefined;
-  "reply-to"?: string | undefined;
-  location?: string | undefined;
-  contact?: string[] | undefined;
-}
+type Given = Partial<Call<[], typeof CONTENT_OPTIONS>["options"]>;
 
 /** The fields of a send that the options set. @throws CommandError with exit code 2 */
 export function givenContent(given: Given) {

@@ -1,24 +1,11 @@
-import { wholeNumber } from "../arguments.ts";
-import { command, option } from "../command.ts";
-import { SHOWN_ONCE } from "../resource.ts";
+import { command } from "../command.ts";
+import { rotation } from "../resource.ts";
 
 /** The other actions on API keys, besides those of every resource. */
 export const keyCommands = [
-  command({
-    name: "keys rotate",
+  rotation("key", {
     about: "Create a new secret for an API key, shown only once; limits and usage stay",
-    operands: ["key"],
-    options: {
-      overlap: option("seconds", "How long the old secret still works; 0 by default"),
-    },
-    async run({ operands, options: { overlap }, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/keys/${operands.key}/rotate`, {
-        body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
-        optionOf: { overlapSeconds: "--overlap" },
-      });
-      out.record(body, { ...(body.key as object), secret: body.secret });
-      out.note(SHOWN_ONCE);
-    },
+    overlap: "How long the old secret still works; 0 by default",
   }),
   command({
     name: "usage",

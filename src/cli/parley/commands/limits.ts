@@ -44,10 +44,7 @@ service than here.`,
         ...(Object.fromEntries(counts) as Record<Counted, number | null>),
         ...(keys ? usedOf(keys, new Date()) : { maxKeys: null, maxPerSecond: null, monthlyQuota: null }),
       };
-      if (out.json) {
-        out.document({ limits, selfService, used });
-        return;
-      }
+      if (out.json) return out.document({ limits, selfService, used });
       const rows = [
         { name: "Chats", used: used.chats, limit: limits.chats },
         { name: "Members", used: used.members, limit: limits.members },
@@ -95,8 +92,7 @@ async function allKeys(read: Read): Promise<Key[] | null> {
 
 /** @returns `path`: that of the organization itself */
 async function readerOf(service: Service, given: string | undefined): Promise<{ read: Read; path: string }> {
-  const { adminToken, apiKey } = service.connection;
-  if (adminToken === null && apiKey !== null && given === undefined) {
+  if (service.usesKey(given)) {
     const read: Read = async (path, query = {}) => {
       try {
         return (await service.asClient("GET", path, { query })).body;

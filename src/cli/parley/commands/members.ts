@@ -17,9 +17,7 @@ export const memberCommands = [
     name: "members sign-out",
     about: "Sign a member out of the console everywhere, and end its sign-in link",
     operands: ["member"],
-    async run({ operands, service, out }) {
-      const { body } = await service.asOperatorOrClient("DELETE", `/members/${operands.member}/sessions`);
-      out.record(body, body.member);
-    },
+    call: ({ operands, service }) => service.asOperatorOrClient("DELETE", `/members/${operands.member}/sessions`),
+    shows: "member",
   }),
 ];

@@ -3,14 +3,12 @@ import { command, option, YES_OPTION } from "../command.ts";
 import { confirmPast, instantOf } from "../instant.ts";
 import { listMessages } from "../message-text.ts";
 
-/** The options of each command that sets a message's times. */
 export const TIME_OPTIONS = {
   at: option("time", 'When to send it: "in 2 hours", "tomorrow at 9:00" or RFC 3339'),
   until: option("time", "Don't try to deliver it after this time"),
   yes: { ...YES_OPTION.yes, about: "If --at has passed, send it at once without asking" },
 } as const;
 
-/** The fields of a request that the options set. */
 export const TIME_FIELDS = { scheduledAt: "--at", expiresAt: "--until" };
 
 type Times = { at?: string | undefined; until?: string | undefined; yes?: boolean | undefined };
@@ -64,11 +62,9 @@ export const scheduledCommands = [
     name: "cancel",
     about: "Cancel a message that is scheduled or still waiting",
     operands: ["chat", "message"],
-    async run({ operands, service, out }) {
-      const path = `/chats/${operands.chat}/messages/${operands.message}/cancel`;
-      const { body } = await service.asClient("POST", path, { body: {} });
-      out.record(body, body.message);
-    },
+    call: ({ operands: { chat, message }, service }) =>
+      service.asClient("POST", `/chats/${chat}/messages/${message}/cancel`, { body: {} }),
+    shows: "message",
   }),
   command({
     name: "resend",
@@ -79,13 +75,12 @@ export const scheduledCommands = [
       ...TIME_OPTIONS,
       sender: option("mbr_…", "The member who sends it; by default the one of the failed message"),
     },
-    async run({ operands, options, service, out }) {
-      const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {
+    call: async ({ operands, options, service }) =>
+      service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {
         body: { ...(await timesOf(options)), senderId: options.sender },
         optionOf: { ...TIME_FIELDS, senderId: "--sender" },
-      });
-      out.record(body, body.message);
-    },
+      }),
+    shows: "message",
   }),
   command({
     name: "attempts",

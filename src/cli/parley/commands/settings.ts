@@ -1,5 +1,5 @@
-import { CommandError } from "../../command-error.ts";
 import { command, ORGANIZATION_OPTION, option } from "../command.ts";
+import { switchOf } from "../option-values.ts";
 import type { JsonObject } from "../service.ts";
 
 /** What an organization decides itself. */
@@ -14,23 +14,16 @@ export const settingsCommands = [
       ...ORGANIZATION_OPTION,
     },
     async run({ options, service, out }) {
-      const { adminToken, apiKey } = service.connection;
-      const isClient = adminToken === null && apiKey !== null && options.organization === undefined;
+      const isClient = service.usesKey(options.organization);
       const path = isClient ? "/organization" : `/organizations/${await service.organization(options.organization)}`;
       const call = isClient ? service.asClient.bind(service) : service.asOperator.bind(service);
       const given = options["assign-on-answer"];
       const { body } =
         given === undefined
           ? await call("GET", path)
-          : await call("PATCH", path, { body: { assignOnAnswer: isOn(given) } });
+          : await call("PATCH", path, { body: { assignOnAnswer: switchOf(given, "assign-on-answer") } });
       const { assignOnAnswer } = body.organization as JsonObject;
       out.record(body, { assignOnAnswer });
     },
   }),
 ];
-
-function isOn(given: string): boolean {
-  if (given === "on") return true;
-  if (given === "off") return false;
-  throw new CommandError("--assign-on-answer must be on or off", 2);
-}

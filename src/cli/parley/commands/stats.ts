@@ -50,17 +50,13 @@ export const statsCommands = [
       "Show an organization's numbers: its channels' queues, its keys' requests, its members' chats, its webhooks' backlog",
     options: { ...PAGE_OPTIONS, ...ORGANIZATION_OPTION },
     async run({ options: { page, limit, ...options }, service, out }) {
-      const { adminToken, apiKey } = service.connection;
-      const usesKey = adminToken === null && apiKey !== null && options.organization === undefined;
+      const usesKey = service.usesKey(options.organization);
       const organization = usesKey ? null : await service.organization(options.organization);
       const query = { ...(organization !== null && { organization }), page, limit };
       const { body } = await (usesKey
         ? service.asClient("GET", "/stats", { query })
         : service.asOperator("GET", "/stats", { query }));
-      if (out.json) {
-        out.document(body);
-        return;
-      }
+      if (out.json) return out.document(body);
       const { pagination, ...lists } = body;
       out.list(lists, "channels", {
         CHANNEL: "id",
@@ -93,10 +89,7 @@ export const statsCommands = [
     options: { by: option("hour|day", "The length of a row; hour by default") },
     async run({ operands, options: { by }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", "/stats/history", { query: { of: operands.id, by } });
-      if (out.json) {
-        out.document(body);
-        return;
-      }
+      if (out.json) return out.document(body);
       const history = body.history as { by: string; buckets: { start: string; attempts?: object; refused?: object }[] };
       const isByDay = history.by === "day";
       const rows = history.buckets.map(({ start, ...counts }) => ({

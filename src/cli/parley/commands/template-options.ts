@@ -1,9 +1,8 @@
 import { CommandError } from "../../command-error.ts";
 import { pairs } from "../arguments.ts";
-import { listOption, option } from "../command.ts";
+import { type Call, listOption, option } from "../command.ts";
 import { locationOf } from "./content-options.ts";
 
-/** The options for the header and the buttons of a template. */
 export const TEMPLATE_OPTIONS = {
   "header-media": option("url", "The https address of the media in the template's header; or give --file"),
   "header-variable": listOption("name=value", "The value of a placeholder in the template's header"),
@@ -24,12 +23,7 @@ export const TEMPLATE_FIELDS = {
   template: "--template",
 };
 
-interface Given {
-  "header-media"?: string | undefined;
-  "header-variable"?: string[] | undefined;
-  "header-location"?: string | undefined;
-  button?: string[] | undefined;
-}
+type Given = Partial<Call<[], typeof TEMPLATE_OPTIONS>["options"]>;
 
 const BUTTON_FIELDS: Record<string, string> = { url: "urlSuffix", payload: "payload", code: "code" };
 

@@ -7,9 +7,6 @@ export const templateCommands = [
     about: "Sync the templates of a channel's account from its network",
     details: "The channel's settings name the account: parley channels change chn_… --waba-id 102290129340398",
     operands: ["channel"],
-    async run({ operands, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/channels/${operands.channel}/templates/sync`);
-      out.record(body, body);
-    },
+    call: ({ operands, service }) => service.asOperatorOrClient("POST", `/channels/${operands.channel}/templates/sync`),
   }),
 ];

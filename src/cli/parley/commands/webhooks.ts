@@ -1,29 +1,18 @@
 import { CommandError } from "../../command-error.ts";
-import { wholeNumber } from "../arguments.ts";
 import { command, flag, option } from "../command.ts";
 import type { Output } from "../output.ts";
-import { SHOWN_ONCE } from "../resource.ts";
+import { rotation } from "../resource.ts";
 import type { JsonObject } from "../service.ts";
+
+const OF_CALL = { NUMBER: "number", OUTCOME: "outcome", STATUS: "httpStatus", MS: "durationMs", MESSAGE: "message" };
 
 /** The other actions on webhooks, besides those of every resource. */
 export const webhookCommands = [
-  command({
-    name: "webhooks rotate",
+  rotation("webhook", {
     about: "Create a new signing secret for a webhook; it is shown only once",
     details:
       "Until the overlap ends, each call has two signatures: one with each secret. Replace the secret in this time.",
-    operands: ["webhook"],
-    options: {
-      overlap: option("seconds", "How long the old secret signs calls too; 86400 by default"),
-    },
-    async run({ operands, options: { overlap }, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/rotate`, {
-        body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
-        optionOf: { overlapSeconds: "--overlap" },
-      });
-      out.record(body, { ...(body.webhook as object), secret: body.secret });
-      out.note(SHOWN_ONCE);
-    },
+    overlap: "How long the old secret signs calls too; 86400 by default",
   }),
   command({
     name: "webhooks ping",
@@ -55,10 +44,9 @@ export const webhookCommands = [
     name: "webhooks disable",
     about: "Stop calling a webhook; its events wait until it is enabled",
     operands: ["webhook"],
-    async run({ operands, service, out }) {
-      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/disable`, { body: {} });
-      out.record(body, body.webhook);
-    },
+    call: ({ operands: { webhook }, service }) =>
+      service.asOperatorOrClient("POST", `/webhooks/${webhook}/disable`, { body: {} }),
+    shows: "webhook",
   }),
   command({
     name: "webhooks attempts",
@@ -74,16 +62,7 @@ export const webhookCommands = [
       const { body } = await service.asOperatorOrClient("GET", `/webhooks/${operands.webhook}/attempts`, {
         query: { outcome, chat, before, limit },
       });
-      out.list(body, "attempts", {
-        WHEN: "startedAt",
-        EVENT: "eventId",
-        CHAT: "chatId",
-        NUMBER: "number",
-        OUTCOME: "outcome",
-        STATUS: "httpStatus",
-        MS: "durationMs",
-        MESSAGE: "message",
-      });
+      out.list(body, "attempts", { WHEN: "startedAt", EVENT: "eventId", CHAT: "chatId", ...OF_CALL });
       out.tellCursor(body, "--before");
     },
   }),
@@ -152,14 +131,5 @@ function showLine(body: JsonObject, out: Output): void {
   const { attempts, ...line } = body;
   out.record(body, line);
   if (out.json) return;
-  out.list({ attempts }, "attempts", {
-    WHEN: "startedAt",
-    EVENT: "eventId",
-    NUMBER: "number",
-    OUTCOME: "outcome",
-    STATUS: "httpStatus",
-    MS: "durationMs",
-    MESSAGE: "message",
-    RESPONSE: "response",
-  });
+  out.list({ attempts }, "attempts", { WHEN: "startedAt", EVENT: "eventId", ...OF_CALL, RESPONSE: "response" });
 }

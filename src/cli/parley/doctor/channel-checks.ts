@@ -5,7 +5,6 @@ import { printable } from "../table.ts";
 import { bad, type Check, type State } from "./check.ts";
 import { webhookChecks } from "./webhook-checks.ts";
 
-/** A channel in the operator's API. */
 interface Channel {
   id: string;
   kind: ChannelKind;

@@ -1,7 +1,6 @@
 /** `warns`: it works but should be changed. `unknown`: it can't be checked. */
 export type State = "ok" | "warns" | "fails" | "unknown";
 
-/** The result of one check. */
 export interface Check {
   /** The subject. */
   what: string;

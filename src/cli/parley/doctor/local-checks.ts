@@ -1,9 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { reasonOf } from "../../command-error.ts";
 import { type EnvVariables, malformedSecret, missingSecrets } from "../../dev-vars.ts";
+import { localMigrations } from "../../local-database.ts";
 import { devVariables } from "../connection.ts";
 import { bad, type Check, ok } from "./check.ts";
 
+const MIGRATIONS = "migrations of the local database";
 const PLACEHOLDER = /^\s*database_id\s*=\s*"0{8}-0{4}-0{4}-0{4}-0{12}"/m;
 
 /** Checks the files of the checkout: the local secrets and the settings for a deploy. */
@@ -62,4 +65,17 @@ async function deployChecks(root: string, isHere: boolean): Promise<Check[]> {
   if (!PLACEHOLDER.test(text)) return [ok("wrangler.toml", "names a database to deploy to")];
   const advice = "npm run deploy finds or creates it, and writes its id to the file";
   return [bad("wrangler.toml", isHere ? "unknown" : "warns", "names no database to deploy to yet", advice)];
+}
+
+/** Checks that the database of `npm start` has all migrations. Only reads the database. */
+export async function migrationsCheck(root: string, state: string): Promise<Check> {
+  try {
+    const { all, applied } = await localMigrations(root, state);
+    if (!applied) return bad(MIGRATIONS, "unknown", `there is no database in ${state}`, "npm start creates it");
+    const missing = all.filter((name) => !applied.includes(name));
+    if (missing.length === 0) return ok(MIGRATIONS, `all ${all.length} applied`);
+    return bad(MIGRATIONS, "fails", `not applied: ${missing.join(", ")}`, "restart npm start, which applies them");
+  } catch (error) {
+    return bad(MIGRATIONS, "unknown", `it can't be read (${reasonOf(error)})`, "stop npm start and run doctor again");
+  }
 }

@@ -3,7 +3,7 @@ import type { Schemas } from "../api.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { usePages } from "../pages.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, TextButton } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Listed } from "../parts/loaded.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -73,9 +73,9 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
         <Time at={at} />
       </td>
       <td>
-        <Button class="link" title="Show only theirs" onClick={() => onChoose({ actor: actor.id })}>
+        <TextButton title="Show only theirs" onClick={() => onChoose({ actor: actor.id })}>
           <bdi>{actor.name}</bdi>
-        </Button>
+        </TextButton>
         {actor.type !== "operator" && <p class="quiet">{actor.type === "key" ? "API key" : "Member"}</p>}
         {maker !== null && <p class="quiet">By a link of {maker === "operator" ? "the operator" : maker}</p>}
       </td>

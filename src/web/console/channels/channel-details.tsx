@@ -64,9 +64,7 @@ export function ChannelDetails({ channel, onChannel, stats }: ChannelProps & { s
                     ? "Checks whether the secrets can be read."
                     : `Asks ${network} whether the credentials work and where the webhook points.`}
                 </p>
-                <p>
-                  <Button onClick={() => (isAsked.value = true)}>Check now</Button>
-                </p>
+                <Button onClick={() => (isAsked.value = true)}>Check now</Button>
               </>
             )}
           </Box>
@@ -212,11 +210,7 @@ function Credentials({ kind, credentials, replace }: CredentialsProps) {
   return (
     <Box title="Credentials">
       <Facts of={Object.fromEntries(shown)} />
-      {may("channels:write") && (
-        <p>
-          <Button opens={replace}>Replace</Button>
-        </p>
-      )}
+      {may("channels:write") && <Button opens={replace}>Replace</Button>}
     </Box>
   );
 }
@@ -228,11 +222,7 @@ function OnSite({ id }: { id: string }) {
     <Box title="On your site">
       <Snippet id={id} />
       <PageLink id={id} />
-      {canRotate && (
-        <p>
-          <Button opens={<RotateIdentity id={id} />}>New identity secret</Button>
-        </p>
-      )}
+      {canRotate && <Button opens={<RotateIdentity id={id} />}>New identity secret</Button>}
     </Box>
   );
 }

@@ -17,7 +17,6 @@ interface ListedChannel {
   waiting: number | undefined;
 }
 
-/** The organization's channels. */
 export function ChannelList() {
   const { organization, api, to } = usePlace();
   const pages = usePages<ListedChannel>(`list /channels ${organization.id}`, "page", async (query, signal) => {

@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { listen } from "../inbox/live.ts";
 import { route } from "../location.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, WarnButton } from "../parts/button.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -67,20 +67,10 @@ function Actions({ channel, onChannel }: ChannelProps) {
   );
   return (
     <>
-      <a class="button" href={to(`channels/${id}/set-up`)}>
-        Set-up guide
-      </a>
-      {kind === "web" && (
-        <a class="button" href={to(`channels/${id}/chat`)}>
-          Chat settings
-        </a>
-      )}
+      <Button href={to(`channels/${id}/set-up`)}>Set-up guide</Button>
+      {kind === "web" && <Button href={to(`channels/${id}/chat`)}>Chat settings</Button>}
       <Button opens={<SettingsDialog channel={channel} onChannel={onChannel} />}>Change</Button>
-      {may("chats:erase") && (
-        <Button class="button button-warns" opens={remove}>
-          Delete
-        </Button>
-      )}
+      {may("chats:erase") && <WarnButton opens={remove}>Delete</WarnButton>}
     </>
   );
 }

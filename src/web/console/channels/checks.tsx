@@ -1,6 +1,6 @@
 import { longAgo } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { TextButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { now } from "../parts/time.tsx";
@@ -65,9 +65,7 @@ export function Checks({ checks, only, isWaiting = false }: ChecksProps) {
           </ul>
           <p class="quiet note">
             {loadedAt > 0 && `Checked ${longAgo(loadedAt, now.value)}. `}
-            <Button class="link" onClick={reload}>
-              Check again
-            </Button>
+            <TextButton onClick={reload}>Check again</TextButton>
           </p>
         </div>
       )}

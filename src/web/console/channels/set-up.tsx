@@ -8,7 +8,7 @@ import { Copyable } from "../parts/copy.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { sayError } from "../parts/toast.tsx";
+import { useBusy } from "../parts/toast.tsx";
 import { usePolling } from "../polling.ts";
 import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
@@ -30,11 +30,7 @@ export function SetUp({ id }: { id: string }) {
     <Screen
       title={name ? `Set up “${name}”` : "Set up a channel"}
       back={{ href: to("channels"), label: "Channels" }}
-      actions={
-        <a class="button" href={to(`channels/${id}`)}>
-          Show the channel
-        </a>
-      }
+      actions={<Button href={to(`channels/${id}`)}>Show the channel</Button>}
     >
       <Loaded resource={found}>
         {({ channel }) =>
@@ -132,18 +128,11 @@ interface RegisterProps {
 export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProps) {
   const { api } = usePlace();
   const { network } = DESCRIPTIONS[kind];
-  const isSending = useSignal(false);
+  const { isBusy, run } = useBusy();
   const answer = useSignal<Schemas["WebhookRegistration"] | null>(null);
   const register = async () => {
-    isSending.value = true;
-    try {
-      answer.value = (await api.POST("/channels/{id}/webhook", { path: { id } })).webhook;
-      onDone();
-    } catch (error) {
-      sayError(error);
-    } finally {
-      isSending.value = false;
-    }
+    answer.value = (await api.POST("/channels/{id}/webhook", { path: { id } })).webhook;
+    onDone();
   };
   return (
     <>
@@ -151,9 +140,9 @@ export function Register({ channel: { id, kind }, isDone, onDone }: RegisterProp
       <p>
         <Button
           class={isDone ? "button" : "button button-main"}
-          aria-busy={isSending.value}
-          disabled={isSending.value}
-          onClick={() => void register()}
+          aria-busy={isBusy.value}
+          disabled={isBusy.value}
+          onClick={() => void run(register)}
         >
           Register the webhook
         </Button>

@@ -5,7 +5,6 @@ import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import type { ChannelProps } from "./channel-kinds.ts";
 
-/** Changes a channel's name, settings and retention. */
 export function SettingsDialog({ channel, onChannel }: ChannelProps) {
   const { api } = usePlace();
   const { id, name, kind, settings, retentionDays } = channel;

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { webAddress } from "../../shared/links.ts";
@@ -11,10 +10,11 @@ import { addressOf, type Message } from "../api.ts";
 import { exactTime, timeOfDay } from "../format.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import type { Tone } from "../parts/badge.tsx";
+import { Button, TextButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { untilThen } from "../parts/time.tsx";
-import { sayError } from "../parts/toast.tsx";
+import { sayError, useBusy } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { ScheduledActions } from "./scheduled-actions.tsx";
@@ -27,9 +27,7 @@ interface BubbleProps {
 }
 
 /** A status as people say it, and what marks it. */
-export const STATUSES: Readonly<
-  Record<Message["status"], { word: string; icon: IconName | null; tone: "good" | "bad" | "warn" | "quiet" }>
-> = {
+export const STATUSES: Readonly<Record<Message["status"], { word: string; icon: IconName | null; tone: Tone }>> = {
   SCHEDULED: { word: "Scheduled", icon: "clock", tone: "warn" },
   QUEUED: { word: "Waiting", icon: "clock", tone: "warn" },
   SENT: { word: "Sent", icon: "check", tone: "good" },
@@ -85,16 +83,11 @@ export function Bubble({ store, message, sender, isFirst, isWithin, isChosen, on
 
 /** Sends a failed message again, once, and leads to the message that does. */
 function SendAgain({ store, message, again }: Pick<PlacedProps, "store" | "message" | "again">) {
-  const isBusy = useSignal(false);
+  const { isBusy, run } = useBusy();
   if (again) return <SentAgain message={again} />;
   if (!may("messages:send") || isRemoved(message)) return null;
-  const send = async () => {
-    isBusy.value = true;
-    await store.resend(message.id).catch(sayError);
-    isBusy.value = false;
-  };
   return (
-    <Button disabled={isBusy.value} onClick={() => void send()}>
+    <Button disabled={isBusy.value} onClick={() => void run(() => store.resend(message.id))}>
       <Icon name="again" /> Send again
     </Button>
   );
@@ -127,9 +120,9 @@ export function ScheduledBubble({ message, isChosen, onChoose, store }: BubblePr
         {isBeingSent ? (
           <span>Sending…</span>
         ) : (
-          <Button class="link" title={exactTime(at)} onClick={() => onChoose(message.id)}>
+          <TextButton title={exactTime(at)} onClick={() => onChoose(message.id)}>
             Scheduled {untilThen(at)}
-          </Button>
+          </TextButton>
         )}
         {!isBeingSent && (
           <ScheduledActions

@@ -89,7 +89,6 @@ export class ChatListStore {
     return search === "" ? inOrder(joined, view) : joined;
   }
 
-  /** Loads the next page. */
   async more(): Promise<void> {
     if (this.#isLoadingMore || this.#cursor === null) return;
     const load = this.#shownLoad;

@@ -7,7 +7,7 @@ import { contactName } from "../names.ts";
 import { unread } from "../notifications/unread.ts";
 import { byName, useMembers } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, TextButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -196,9 +196,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: Ro
       </ul>
       {hasMore && (
         <div ref={end} class="day">
-          <Button class="link" onClick={() => void store.more()}>
-            Show more
-          </Button>
+          <TextButton onClick={() => void store.more()}>Show more</TextButton>
         </div>
       )}
     </div>

@@ -6,7 +6,7 @@ import { exactTime } from "../format.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, DangerLink, TextButton } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -68,12 +68,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
         of={{
           Name: (
             <>
-              <bdi>{contact.name ?? "Unknown"}</bdi>{" "}
-              {canWrite && (
-                <Button class="link" opens={rename}>
-                  Change
-                </Button>
-              )}
+              <bdi>{contact.name ?? "Unknown"}</bdi> {canWrite && <TextButton opens={rename}>Change</TextButton>}
             </>
           ),
           Address: <Copyable text={contact.address} />,
@@ -95,9 +90,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
           />
         )}
         {canWrite && (
-          <Button class="link" opens={<MetadataDialog store={store} metadata={metadata} />}>
-            Change the metadata
-          </Button>
+          <TextButton opens={<MetadataDialog store={store} metadata={metadata} />}>Change the metadata</TextButton>
         )}
       </section>
       <section class="panel-part">
@@ -106,11 +99,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
             Export this chat
           </a>
         )}
-        {may("chats:erase") && (
-          <Button class="link link-danger" opens={erase}>
-            Delete this chat
-          </Button>
-        )}
+        {may("chats:erase") && <DangerLink opens={erase}>Delete this chat</DangerLink>}
       </section>
     </>
   );

@@ -203,38 +203,30 @@ export class ConversationStore {
 
   /** Takes a message back. @throws ParleyError `not_cancelable` if it is on its way */
   async cancel(messageId: string): Promise<Message> {
-    return this.#took(
-      await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", { path: this.#pathOf(messageId) }),
-    );
+    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", this.#at(messageId)));
   }
 
   /** Sends a failed message again, as a new one. */
   async resend(messageId: string): Promise<Message> {
-    return this.#took(
-      await this.#api.POST("/chats/{id}/messages/{messageId}/resend", { path: this.#pathOf(messageId), body: {} }),
-    );
+    const call = this.#api.POST("/chats/{id}/messages/{messageId}/resend", { ...this.#at(messageId), body: {} });
+    return this.#took(await call);
   }
 
   /** Changes when a scheduled message is sent. @param scheduledAt RFC 3339; null for now */
   async move(messageId: string, scheduledAt: string | null): Promise<Message> {
     return this.#took(
-      await this.#api.PATCH("/chats/{id}/messages/{messageId}", {
-        path: this.#pathOf(messageId),
-        body: { scheduledAt },
-      }),
+      await this.#api.PATCH("/chats/{id}/messages/{messageId}", { ...this.#at(messageId), body: { scheduledAt } }),
     );
   }
 
   /** Blanks a message permanently. */
   async redact(messageId: string): Promise<Message> {
-    return this.#took(
-      await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path: this.#pathOf(messageId) }),
-    );
+    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/redact", this.#at(messageId)));
   }
 
   /** Reacts to a message in the organization's name; null takes the reaction back. @throws ParleyError */
   async react(messageId: string, emoji: string | null): Promise<void> {
-    const path = this.#pathOf(messageId);
+    const { path } = this.#at(messageId);
     const route = "/chats/{id}/messages/{messageId}/reaction";
     this.reacting.value = new Map(this.reacting.value).set(messageId, emoji);
     try {
@@ -321,8 +313,8 @@ export class ConversationStore {
     return this.messages.value.some((one) => one.seq !== null && one.seq < (seq ?? 0));
   }
 
-  #pathOf(messageId: string) {
-    return { ...this.#path, messageId };
+  #at(messageId: string) {
+    return { path: { ...this.#path, messageId } };
   }
 
   #page(query: { before?: string } = {}) {

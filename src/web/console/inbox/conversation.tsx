@@ -8,7 +8,7 @@ import { currentPath, isFollowed, route } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { NotesStore } from "../notes/notes-store.ts";
 import { useAll, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { TextButton } from "../parts/button.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { say, sayUndoable, Toasts } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
@@ -268,11 +268,7 @@ function Writing({ store, notes, chat, members, isLoadingMembers, onNote }: Writ
         !isNote && (
           <p class="composer-none">
             To answer, you need the permission messages:send.{" "}
-            {onNote && (
-              <Button class="link" onClick={onNote}>
-                Write a note
-              </Button>
-            )}
+            {onNote && <TextButton onClick={onNote}>Write a note</TextButton>}
           </p>
         )
       )}

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { fieldTime } from "../format.ts";
+import { fieldTime, HOUR_MS } from "../format.ts";
 import { Chips } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
@@ -12,7 +12,6 @@ interface LaterProps {
   onSend: (times: Pick<Draft, "scheduledAt" | "expiresAt">) => Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 const MORNING = 9;
 
 /** Asks when a message is sent, and until when it makes sense. */

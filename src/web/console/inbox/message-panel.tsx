@@ -4,7 +4,7 @@ import type { Member, Message } from "../api.ts";
 import { duration, exactTime } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, DangerLink } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -73,11 +73,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
       {isOutbound && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
       <section class="panel-part">
         {status === "SCHEDULED" && cancel}
-        {may("chats:erase") && !isRemoved(message) && (
-          <Button class="link link-danger" opens={redact}>
-            Redact this message
-          </Button>
-        )}
+        {may("chats:erase") && !isRemoved(message) && <DangerLink opens={redact}>Redact this message</DangerLink>}
       </section>
     </>
   );

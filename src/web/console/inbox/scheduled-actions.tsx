@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { ParleyError } from "../api.ts";
-import { fieldTime } from "../format.ts";
+import { fieldTime, HOUR_MS } from "../format.ts";
 import { Button } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
@@ -23,8 +23,6 @@ interface ActionsProps {
   /** The message was sent or canceled elsewhere. */
   onGone?: () => void;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** What can be done with a message until it is sent. */
 export function ScheduledActions({ at, label, hasButton, move, cancel, onGone }: ActionsProps) {

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { asParleyError, type Message } from "../api.ts";
 import { takeKeys } from "../held-keys.ts";
 import { Button } from "../parts/button.tsx";
-import { sayError } from "../parts/toast.tsx";
+import { sayError, useBusy } from "../parts/toast.tsx";
 import { isPassing, repeatLater } from "../repeat-later.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { leadTo } from "./lead-to.ts";
@@ -25,7 +25,7 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
   const words = useSignal("");
   const found = useSignal<Found | null>(NOTHING);
   const at = useSignal(0);
-  const isBusy = useSignal(false);
+  const { isBusy, run } = useBusy();
   const wanted = words.value.trim();
   const field = useRef<HTMLInputElement>(null);
   // Once: what is found later must not take the keys from a text that the person writes meanwhile.
@@ -38,12 +38,6 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
     const hit = messages[index];
     at.value = index;
     if (hit && (await store.reach(hit))) leadTo(hit.id);
-  };
-  const run = async (work: () => Promise<void>) => {
-    if (isBusy.value) return;
-    isBusy.value = true;
-    await work().catch(sayError);
-    isBusy.value = false;
   };
   useEffect(() => {
     at.value = 0;

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX, RefObject, TargetedKeyboardEvent } from "preact";
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
+import { useFitHeight } from "../../shared/fit-height.ts";
 import { plural } from "../format.ts";
 import { takeKeys } from "../held-keys.ts";
 
@@ -43,9 +44,7 @@ export function TextBox(props: TextBoxProps) {
     event.preventDefault();
     if (!disabled && !isBusy) onSubmit();
   };
-  useEffect(() => {
-    if (box.current) fitHeight(box.current);
-  }, [value]);
+  useFitHeight(box, value);
   // Before the next key, which is the text's.
   useLayoutEffect(() => {
     const typed = begins > 0 ? takeKeys() : null;
@@ -83,11 +82,4 @@ export function TextBox(props: TextBoxProps) {
       </div>
     </form>
   );
-}
-
-/** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */
-function fitHeight(box: HTMLTextAreaElement): void {
-  if (CSS.supports("field-sizing", "content")) return;
-  box.style.height = "auto";
-  box.style.height = `${box.scrollHeight}px`;
 }

@@ -129,7 +129,6 @@ function KeyFields({ shown }: { shown: Key | null }) {
   );
 }
 
-/** Gives a key a new secret. */
 export function RotateDialog({ id, onKey }: { id: string; onKey: (changed: { key: Key }) => void }) {
   const { api } = usePlace();
   return (

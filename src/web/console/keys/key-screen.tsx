@@ -1,7 +1,7 @@
 import { number } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, WarnButton } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Box, Facts } from "../parts/facts.tsx";
@@ -59,9 +59,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
           <Button opens={<KeyDialog shown={shown} onKey={onKey} />}>Change</Button>
         </>
       )}
-      <Button class="button button-warns" opens={revoke}>
-        Revoke
-      </Button>
+      <WarnButton opens={revoke}>Revoke</WarnButton>
     </>
   );
 }

@@ -9,7 +9,6 @@ import { KeyRow, type ListedKey } from "./key-row.tsx";
 import { KeyScreen } from "./key-screen.tsx";
 import { stateOf } from "./key-state.ts";
 
-/** All keys, or one of them. */
 export function Keys({ id }: ScreenParts) {
   return id ? <KeyScreen key={id} id={id} /> : <KeyList />;
 }

@@ -70,7 +70,6 @@ interface MemberDialogProps {
   onMember: () => void;
 }
 
-/** Adds or changes a member. */
 export function MemberDialog({ member, onMember }: MemberDialogProps) {
   const { api } = usePlace();
   return (

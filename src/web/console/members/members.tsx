@@ -14,7 +14,6 @@ import { MemberActions, MemberDialog } from "./member-actions.tsx";
 /** The minimum time after which the service records again that a member is here. */
 const SEEN_MS = 3_600_000;
 
-/** The organization's people. */
 export function Members() {
   const { organization, api } = usePlace();
   const pages = usePages(`list /members ${organization.id}`, "page", async (query, signal) => {

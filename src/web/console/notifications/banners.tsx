@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { connection, listen } from "../inbox/live.ts";
 import { currentPath } from "../location.ts";
 import { MOST, useAll, useGet, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { TextButton } from "../parts/button.tsx";
 import { may } from "../session.ts";
 import { mayManage } from "../webhooks/webhook-list.tsx";
 import { shortUrl } from "../webhooks/webhook-state.ts";
@@ -80,18 +80,15 @@ export function Banners() {
       {isOffered.value && permission.value === "prompt" && (
         <p class="banner tone-quiet">
           Parley can notify you about new messages.{" "}
-          <Button class="link" opens={<NotificationsDialog />}>
-            Notifications…
-          </Button>{" "}
-          <Button
-            class="link"
+          <TextButton opens={<NotificationsDialog />}>Notifications…</TextButton>{" "}
+          <TextButton
             onClick={() => {
               saveChoice(FIRST_CHOICE);
               isOffered.value = false;
             }}
           >
             Not now
-          </Button>
+          </TextButton>
         </p>
       )}
     </>

@@ -1,7 +1,7 @@
 import { initialsOf } from "../names.ts";
 import { Icon } from "./icon.tsx";
 
-type Tone = "good" | "bad" | "warn" | "quiet";
+export type Tone = "good" | "bad" | "warn" | "quiet";
 
 /** A state in a word, with a dot. The word says it without the color. */
 export function Badge({ tone, label }: { tone: Tone; label: string }) {

@@ -20,14 +20,7 @@ interface DialogProps {
 }
 
 /** A modal dialog. The browser keeps the focus inside it, and gives it back afterward. */
-export function Dialog({
-  title,
-  onClose = closeDialog,
-  children,
-  isClosable = true,
-  wide = false,
-  atTop = false,
-}: DialogProps) {
+export function Dialog({ title, onClose = closeDialog, children, isClosable = true, wide, atTop }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -81,17 +74,17 @@ function focusFirstField(dialog: HTMLDialogElement | null): void {
   dialog?.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea")?.focus();
 }
 
-interface FormDialogProps extends Omit<DialogProps, "isClosable">, FormProps {}
+interface FormDialogProps extends Omit<DialogProps, "isClosable" | "onClose">, FormProps {}
 
 /** A dialog with a form. It closes once the form was sent, unless that opened another dialog. */
-export function FormDialog({ title, wide, onClose = closeDialog, onSubmit, ...form }: FormDialogProps) {
+export function FormDialog({ title, wide, onSubmit, ...form }: FormDialogProps) {
   return (
-    <Dialog title={title} wide={wide} onClose={onClose}>
+    <Dialog title={title} wide={wide}>
       <Form
         {...form}
-        onCancel={onClose}
+        onCancel={closeDialog}
         onSubmit={async (entered) => {
-          if (await leavesOpen(() => onSubmit(entered))) onClose();
+          if (await leavesOpen(() => onSubmit(entered))) closeDialog();
         }}
       />
     </Dialog>

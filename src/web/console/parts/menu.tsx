@@ -96,13 +96,11 @@ export function Menu({ label, hasText = false, button, buttonClass = "plain", up
 
 interface ItemProps {
   onChoose?: () => void;
-  /** The dialog that it opens. */
   opens?: JSX.Element;
   danger?: boolean;
   children: ComponentChildren;
 }
 
-/** An action of a menu. */
 export function MenuItem({ onChoose, opens, danger = false, children }: ItemProps) {
   const choose = opens ? () => openDialog(opens) : onChoose;
   return (

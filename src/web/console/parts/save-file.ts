@@ -1,4 +1,3 @@
-/** Gives the person a file to keep. */
 export function saveFile(name: string, parts: string[]): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob(parts));

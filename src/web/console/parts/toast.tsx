@@ -1,9 +1,9 @@
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { textOf } from "../api.ts";
 import { currentPath } from "../location.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { Button } from "./button.tsx";
+import { TextButton } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
 interface Toast {
@@ -46,7 +46,6 @@ export function sayUndoable(text: string, undo: () => Promise<unknown>, path = c
   return remove;
 }
 
-/** Says briefly that something failed. */
 export function sayFailure(text: string): void {
   show({ text, action: null, isError: true, path: currentPath.value }, ERROR_SHOWN_MS);
 }
@@ -54,6 +53,18 @@ export function sayFailure(text: string): void {
 /** Says that an action failed, and why. */
 export function sayError(error: unknown): void {
   sayFailure(textOf(error));
+}
+
+/** Runs one work at a time, and says why it failed. */
+export function useBusy() {
+  const isBusy = useSignal(false);
+  const run = async (work: () => Promise<unknown>) => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    await work().catch(sayError);
+    isBusy.value = false;
+  };
+  return { isBusy, run };
 }
 
 function show(said: Omit<Toast, "id">, shownMs: number): () => void {
@@ -112,11 +123,7 @@ export function Toasts() {
               </>
             )}
           </span>
-          {action && (
-            <Button class="link" onClick={action.run}>
-              {action.label}
-            </Button>
-          )}
+          {action && <TextButton onClick={action.run}>{action.label}</TextButton>}
         </div>
       ))}
     </div>

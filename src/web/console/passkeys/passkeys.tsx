@@ -32,7 +32,6 @@ interface OwnPasskeys {
 
 const MOST = 10;
 
-/** The passkeys of the member who is signed in. */
 export function Passkeys() {
   const own = useResource("passkeys", (signal) => call<OwnPasskeys>("GET", "/passkeys", undefined, signal));
   return (
@@ -89,9 +88,7 @@ function List({ passkeys, host, changeableUntil, onChange }: OwnPasskeys & { onC
         </ul>
       )}
       {isFresh && isSupported && passkeys.length < MOST && (
-        <p>
-          <Button opens={<Add onChange={onChange} />}>Add a passkey</Button>
-        </p>
+        <Button opens={<Add onChange={onChange} />}>Add a passkey</Button>
       )}
       {!isSupported && (
         <p class="hint">

@@ -15,7 +15,6 @@ export function Home() {
   );
 }
 
-/** Opens the inbox of an organization. */
 export function GoToInbox({ of }: { of: string }) {
   useEffect(() => route(addressIn(of, "inbox"), true), [of]);
   return <main class="lone" />;

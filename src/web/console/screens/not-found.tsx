@@ -2,7 +2,6 @@ import { MainButton } from "../parts/button.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty } from "../parts/states.tsx";
 
-/** An address that no screen has. */
 export function NotFound() {
   return (
     <Screen title="Not found">

@@ -5,7 +5,6 @@ import { Checkbox } from "../parts/controls.tsx";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 
-/** Renames the organization. */
 export function NameDialog({ name, onSave }: { name: string; onSave: (patch: object) => Promise<void> }) {
   return (
     <FormDialog title="Organization’s name" submit="Save" onSubmit={({ text }) => onSave({ name: text("name") })}>

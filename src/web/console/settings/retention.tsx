@@ -12,7 +12,6 @@ import { may } from "../session.ts";
 
 const PRESETS = [30, 90, 365, null];
 
-/** How long each channel keeps its messages. */
 export function Retention() {
   const list = useGet("/channels", { query: { limit: MOST } });
   const put = ({ channel }: { channel: Channel }) => {

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, type Organization } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, WarnButton } from "../parts/button.tsx";
 import { Checkbox } from "../parts/controls.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Box, Facts } from "../parts/facts.tsx";
@@ -36,7 +36,6 @@ const REGIONS: Record<string, string> = {
   me: "Middle East",
 };
 
-/** The organization itself. */
 export function Settings() {
   const place = usePlace();
   const { organization } = place;
@@ -88,11 +87,7 @@ export function Settings() {
         <section class="section">
           <h2>Delete the organization</h2>
           <p class="stack">All its chats, messages, channels, keys and members are deleted.</p>
-          <p>
-            <Button class="button button-warns" opens={<DeleteOrganization organization={organization} />}>
-              Delete
-            </Button>
-          </p>
+          <WarnButton opens={<DeleteOrganization organization={organization} />}>Delete</WarnButton>
         </section>
       )}
     </Screen>

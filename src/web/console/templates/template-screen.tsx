@@ -6,7 +6,7 @@ import { number } from "../format.ts";
 import { drafts } from "../inbox/drafts.ts";
 import { route } from "../location.ts";
 import { useGet, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { TextButton, WarnButton } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Field, Input } from "../parts/field.tsx";
@@ -24,7 +24,6 @@ export const NEW = "new";
 
 const MAX_LENGTH = 4_096;
 
-/** One template, or a new one. */
 export function TemplateScreen({ id }: { id: string }) {
   const { api, to } = usePlace();
   const found = useGet(id === NEW ? null : "/templates/{id}", { path: { id } });
@@ -47,14 +46,7 @@ export function TemplateScreen({ id }: { id: string }) {
     <Screen
       title={id === NEW ? "New template" : (template?.name ?? "Template")}
       back={{ href: to("templates"), label: "Templates" }}
-      actions={
-        template &&
-        may("templates:write") && (
-          <Button class="button button-warns" opens={remove(template.name)}>
-            Delete
-          </Button>
-        )
-      }
+      actions={template && may("templates:write") && <WarnButton opens={remove(template.name)}>Delete</WarnButton>}
     >
       {id === NEW ? (
         <Editor template={null} />
@@ -151,10 +143,7 @@ function Editor({ template }: { template: Template | null }) {
         </div>
         {canWrite && body.value !== stored && (
           <p class="hint">
-            Not saved. This tab keeps the text.{" "}
-            <Button class="link" onClick={() => write(stored)}>
-              Discard
-            </Button>
+            Not saved. This tab keeps the text. <TextButton onClick={() => write(stored)}>Discard</TextButton>
           </p>
         )}
         {template && <p class="hint">A change applies to messages sent from now on.</p>}

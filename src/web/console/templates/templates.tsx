@@ -7,7 +7,6 @@ import { Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import { NEW, TemplateScreen } from "./template-screen.tsx";
 
-/** All templates, or one of them. */
 export function Templates({ id }: ScreenParts) {
   return id ? <TemplateScreen key={id} id={id} /> : <TemplateList />;
 }

@@ -4,7 +4,7 @@ import { duration } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { usePages } from "../pages.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
+import { TextButton } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Form } from "../parts/form.tsx";
@@ -40,9 +40,7 @@ export function Attempts({ id, turn, onReload }: { id: string; turn: number; onR
       <div class="line">
         <h2>Calls</h2>
         <Tabs label="Calls by outcome" choices={FILTERS} chosen={chosen} onChoose={(one) => (outcome.value = one)} />
-        <Button class="link" onClick={onReload}>
-          Reload
-        </Button>
+        <TextButton onClick={onReload}>Reload</TextButton>
       </div>
       <Listed
         pages={pages}
@@ -67,11 +65,7 @@ export function Attempts({ id, turn, onReload }: { id: string; turn: number; onR
                   )}
                 </td>
                 <td>
-                  {type !== "ping" && (
-                    <Button class="link" opens={<EventDialog id={id} eventId={eventId} />}>
-                      Show
-                    </Button>
-                  )}
+                  {type !== "ping" && <TextButton opens={<EventDialog id={id} eventId={eventId} />}>Show</TextButton>}
                 </td>
               </>
             )}
@@ -124,7 +118,7 @@ function EventDialog({ id, eventId }: { id: string; eventId: string }) {
   const { api } = usePlace();
   const event = useGet("/events/{id}", { path: { id: eventId } });
   return (
-    <Dialog title="Event" wide onClose={closeDialog}>
+    <Dialog title="Event" wide>
       <p class="note">
         <Copyable text={eventId} />
       </p>

@@ -1,7 +1,7 @@
 import type { Schemas } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, WarnButton } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -52,16 +52,10 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }) {
       back={{ href: to(`webhooks/${id}`), label: "Webhook" }}
       actions={
         <>
-          <a class="button" href={to(`inbox/${chatId}`)}>
-            Open the chat
-          </a>
+          <Button href={to(`inbox/${chatId}`)}>Open the chat</Button>
           <Button onClick={line.reload}>Reload</Button>
           {head && mayManage() && <Button onClick={() => void retry().catch(sayError)}>Try now</Button>}
-          {head && mayManage() && (
-            <Button class="button button-warns" opens={skip(head)}>
-              Skip the event
-            </Button>
-          )}
+          {head && mayManage() && <WarnButton opens={skip(head)}>Skip the event</WarnButton>}
         </>
       }
     >

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api.ts";
-import { fieldTime, number } from "../format.ts";
+import { fieldTime, HOUR_MS, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { MainButton } from "../parts/button.tsx";
 import { Select } from "../parts/controls.tsx";
@@ -13,7 +13,6 @@ import { usePolling } from "../polling.ts";
 import { serviceNow } from "../service-clock.ts";
 
 const ASK_MS = 1_500;
-const HOUR_MS = 3_600_000;
 
 interface ReplayProps {
   id: string;

@@ -20,7 +20,6 @@ interface WebhookDialogProps {
   onWebhook: (changed: { webhook: Webhook }) => void;
 }
 
-/** Creates or changes a webhook. */
 export function WebhookDialog({ shown, onWebhook }: WebhookDialogProps) {
   const { api } = usePlace();
   return (

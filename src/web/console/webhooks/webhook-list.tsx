@@ -10,7 +10,6 @@ import { may } from "../session.ts";
 import { WebhookDialog } from "./webhook-form.tsx";
 import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 
-/** The organization's webhooks. */
 export function WebhookList() {
   const { organization, api, to } = usePlace();
   const pages = usePages(`list /webhooks ${organization.id}`, "after", async (query, signal) => {

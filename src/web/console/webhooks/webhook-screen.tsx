@@ -100,12 +100,8 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
     }
   };
   const retry = async () => {
-    try {
-      onWebhook(await api.POST("/webhooks/{id}/retry", { path }));
-      onChanged();
-    } catch (error) {
-      sayError(error);
-    }
+    onWebhook(await api.POST("/webhooks/{id}/retry", { path }));
+    onChanged();
   };
   const disable = (
     <Confirm
@@ -165,7 +161,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps) {
   return (
     <>
       <Button onClick={() => void ping()}>Ping</Button>
-      {shown.waitingChats > 0 && !isDisabled && <Button onClick={() => void retry()}>Retry now</Button>}
+      {shown.waitingChats > 0 && !isDisabled && <Button onClick={() => void retry().catch(sayError)}>Retry now</Button>}
       <Button disabled={isDisabled} opens={<ReplayDialog id={id} failed={shown.failed} onChanged={onChanged} />}>
         Send again
       </Button>

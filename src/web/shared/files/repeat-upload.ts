@@ -1,8 +1,9 @@
 import { waitBefore } from "../wait-before.ts";
 
-/** An upload that was refused. */
-interface UploadTrouble {
+/** Why a message or a file could not be sent. */
+export interface Trouble {
   code: string;
+  /** The server's text, for codes without a translation. */
   message: string;
   /** Seconds; null if waiting does not help. */
   retryAfter: number | null;
@@ -20,7 +21,7 @@ export interface UploadCall {
 /** `lost`: the answer did not come, or the service can't take it now; a repeated upload can succeed. */
 export type UploadOutcome =
   | { outcome: "stored"; mediaId: string }
-  | { outcome: "refused"; trouble: UploadTrouble }
+  | { outcome: "refused"; trouble: Trouble }
   | { outcome: "lost" };
 
 export type UploadFile = (call: UploadCall) => Promise<UploadOutcome>;

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { piecesOf } from "../links.ts";
 import { Outward } from "../outward.tsx";
 import { ChoiceList } from "./choices.tsx";
 import { isRemoved, type MessageExtras, type Reactor } from "./extras.ts";
-import { Linked } from "./linked.tsx";
 import { type MediaView, MessageMedia } from "./media.tsx";
 import type { MessageTexts } from "./texts.ts";
 
@@ -136,5 +137,19 @@ function Reactions({ message, names }: { message: MessageView; names: Record<Rea
         </span>
       ))}
     </p>
+  );
+}
+
+/** A text with its links. They are found once, however often the conversation is drawn. */
+function Linked({ text }: { text: string }) {
+  return useMemo(
+    () => (
+      <p class="text" dir="auto">
+        {piecesOf(text).map((piece) =>
+          piece.href === null ? piece.text : <Outward href={piece.href}>{piece.text}</Outward>,
+        )}
+      </p>
+    ),
+    [text],
   );
 }

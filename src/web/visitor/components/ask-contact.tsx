@@ -4,7 +4,7 @@ import type { ChatSession, SessionView } from "../session.ts";
 import type { AskedFlag } from "../stored.ts";
 import type { Words } from "./words.ts";
 
-interface AskContactProps {
+export interface AskContactProps {
   view: SessionView;
   facts: PageFacts;
   words: Words;

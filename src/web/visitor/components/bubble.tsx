@@ -10,7 +10,7 @@ import type { Line } from "../timeline.ts";
 import { Icon } from "./icons.tsx";
 import type { Words } from "./words.ts";
 
-interface BubbleProps {
+export interface BubbleProps {
   line: Line;
   words: Words;
   view: SessionView;

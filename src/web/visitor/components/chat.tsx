@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
-import type { PageFacts } from "../../../model/page-facts.ts";
 import { isRemoved } from "../../shared/message/extras.ts";
 import { isFinal } from "../connection.ts";
-import type { ChatSession, SessionView } from "../session.ts";
-import type { AskedFlag, TabStorage } from "../stored.ts";
+import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
+import type { AskContactProps } from "./ask-contact.tsx";
 import { quotedOf } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
@@ -12,13 +11,8 @@ import { MessageList } from "./message-list.tsx";
 import { ConnectionStatus, RefusalNotice, UploadStatus } from "./notices.tsx";
 import type { Words } from "./words.ts";
 
-interface ChatProps {
-  view: SessionView;
-  facts: PageFacts;
-  words: Words;
+interface ChatProps extends AskContactProps {
   storage: TabStorage;
-  session: ChatSession;
-  asked: AskedFlag;
   /** Null outside the widget. */
   onClose: (() => void) | null;
 }

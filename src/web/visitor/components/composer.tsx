@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useFitHeight } from "../../shared/fit-height.ts";
 import { Quote, type Quoted } from "../../shared/message/content.tsx";
 import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
@@ -30,9 +31,7 @@ export function Composer(props: ComposerProps) {
   const [isOver, setOver] = useState(false);
   const excess = text.trim().length - MAX_LENGTH;
 
-  useEffect(() => {
-    if (box.current) fitHeight(box.current);
-  }, [text]);
+  useFitHeight(box, text);
 
   const change = (next: string) => {
     setText(next);
@@ -134,11 +133,4 @@ function useFiles(isWanted: boolean): ReturnType<typeof composerFiles> | null {
     if (isWanted && !files) void import("./composer-files.tsx").then(show, () => {});
   }, [isWanted]);
   return files;
-}
-
-/** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */
-function fitHeight(box: HTMLTextAreaElement): void {
-  if (CSS.supports("field-sizing", "content")) return;
-  box.style.height = "auto";
-  box.style.height = `${box.scrollHeight}px`;
 }

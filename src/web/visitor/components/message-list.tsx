@@ -1,22 +1,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { PageFacts } from "../../../model/page-facts.ts";
 import { useLongList } from "../../shared/long-list/use-long-list.tsx";
 import { hasEarlier, newestSeq } from "../conversation.ts";
-import type { ChatSession, SessionView } from "../session.ts";
-import type { AskedFlag } from "../stored.ts";
 import { fill } from "../texts.ts";
-import { type Line, timelineOf } from "../timeline.ts";
-import type { AskContact } from "./ask-contact.tsx";
-import { Bubble, showMessage } from "./bubble.tsx";
+import { timelineOf } from "../timeline.ts";
+import type { AskContact, AskContactProps } from "./ask-contact.tsx";
+import { Bubble, type BubbleProps, showMessage } from "./bubble.tsx";
 import { Icon } from "./icons.tsx";
-import type { Words } from "./words.ts";
 
-interface MessageListProps {
-  view: SessionView;
-  facts: PageFacts;
-  words: Words;
-  session: ChatSession;
-  asked: AskedFlag;
+interface MessageListProps extends AskContactProps {
   onAnswer: (id: string) => void;
 }
 
@@ -156,18 +147,7 @@ function Starters(props: { starters: string[]; label: string; onStart: (text: st
   );
 }
 
-interface DayProps {
-  line: Line;
-  words: Words;
-  now: number;
-  view: SessionView;
-  ended: boolean;
-  session: ChatSession;
-  onAnswer: (id: string) => void;
-  onJump: (seq: number) => void;
-}
-
-function Day({ now, ...of }: DayProps) {
+function Day({ now, ...of }: BubbleProps & { now: number }) {
   const { line, words } = of;
   return (
     <>

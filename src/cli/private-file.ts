@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { CommandError, reasonOf } from "../command-error.ts";
+import { CommandError, reasonOf } from "./command-error.ts";
 
 /** The path of a file in the user's configuration folder. */
 export function configurationPath(env: Record<string, string | undefined>, name: string): string {
