@@ -13,7 +13,7 @@ async function requestOf(argv: readonly string[], body: object = { webhook: WEBH
   return { ...ran, asked: request && [request.method, request.path, request.query, request.body] };
 }
 
-// Deletions, rotations and ends are made on a real service in cli/parley/webhooks.ts.
+// Deletions and ends are made on a real service in cli/parley/webhooks.ts.
 test.for([
   [
     [
@@ -38,6 +38,7 @@ test.for([
     "/webhooks/whk_g1",
     { payload: "thin", types: null, concurrency: null },
   ],
+  [["rotate", "whk_g1", "--overlap", "60"], "POST", "/webhooks/whk_g1/rotate", { overlapSeconds: 60 }],
   [["enable", "whk_g1", "--from", "now"], "POST", "/webhooks/whk_g1/enable", { from: "now" }],
   [["chat", "whk_g1", "cht_g1"], "GET", "/webhooks/whk_g1/chats/cht_g1", {}],
   [["retry", "whk_g1"], "POST", "/webhooks/whk_g1/retry", {}],
