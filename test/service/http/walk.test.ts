@@ -57,9 +57,9 @@ function requestOf(route: string): { method: string; path: string } {
 }
 
 /** The routes that don't respond with a 401 to these headers. */
-async function routesOpenTo(headers: Record<string, string>): Promise<string[]> {
+async function routesOpenTo(headers: Record<string, string>, routes = ROUTES): Promise<string[]> {
   const open: string[] = [];
-  for (const route of ROUTES) {
+  for (const route of routes) {
     const { method, path } = requestOf(route);
     const { status, body } = await call(method, path, { headers });
     if (status !== 401 || typeof body.message !== "string" || "error" in body) open.push(route);
@@ -123,8 +123,9 @@ test.each<[string, (id: string, organizationId: string) => Promise<unknown>]>([
 });
 
 test("the operator's routes accept no API key, and the public routes don't accept the operator's token", async () => {
-  const byKey = await routesOpenTo({ Authorization: `Bearer ${await newSecret({ permissions: [...PERMISSIONS] })}` });
-  expect(byKey.filter((route) => route.includes(" /admin/"))).toEqual([]);
+  const key = { Authorization: `Bearer ${await newSecret({ permissions: [...PERMISSIONS] })}` };
+  const operators = ROUTES.filter((route) => route.includes(" /admin/"));
+  expect(await routesOpenTo(key, operators)).toEqual([]);
   const byToken = await routesOpenTo({ Authorization: `Bearer ${env.ADMIN_TOKEN}` });
   expect(byToken.filter((route) => route.includes(" /api/") && !PUBLIC.includes(route))).toEqual([]);
 });
