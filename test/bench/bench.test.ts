@@ -95,6 +95,7 @@ test.each([
   ["retention", 2_500],
   ["deletion", 60],
   ["export", 150],
+  ["replay", 30],
 ])("%s is done without a fault, and sends beside it are measured", async (name, amount) => {
   const [measured] = await measureWork(chosenWork(name), { ...WORK_SETTINGS, amount });
   if (!measured) throw new Error("nothing was measured");

@@ -3,6 +3,7 @@ import { exportWork } from "./export-work.ts";
 import type { Place } from "./fixtures.ts";
 import { listenerWork, quietWork } from "./listener-work.ts";
 import { consoleWork, conversationWork } from "./page-work.ts";
+import { replayWork } from "./replay-work.ts";
 import { deletionWork, retentionWork } from "./stored-work.ts";
 import { uploadWork } from "./upload-work.ts";
 import type { WorkGround } from "./work-ground.ts";
@@ -38,6 +39,7 @@ export const WORK: readonly WorkCase[] = [
   retentionWork,
   deletionWork,
   exportWork,
+  replayWork,
   ...uploadWork,
   listenerWork,
   quietWork,

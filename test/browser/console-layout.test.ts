@@ -88,6 +88,11 @@ const SCENES: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByRole("menuitem", { name: "Send later…" }).click();
     await page.getByRole("dialog").getByLabel("Send at").waitFor();
   },
+  "the list of shortcuts": async (page) => {
+    await show(page, "members", 900);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Escape").first().waitFor();
+  },
   "the list of templates": async (page) => {
     await show(page, `inbox/${hostile.chatId}`, 900);
     await button(page, "Templates").click();

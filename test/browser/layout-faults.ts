@@ -2,8 +2,8 @@ import type { Page } from "playwright-core";
 
 /**
  * What a person would see as broken on a page, or in its open dialog: texts that are cut without an ellipsis or reach
- * over the edge of their box, boxes that scroll sideways without the keyboard, and things that cover each other. Each
- * line names the elements. What scrolls below a bar that sticks is not covered.
+ * over the edge of their box, keys broken over lines, boxes that scroll sideways without the keyboard, and things that
+ * cover each other. Each line names the elements. What scrolls below a bar that sticks is not covered.
  */
 export function layoutFaults(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -82,6 +82,10 @@ export function layoutFaults(page: Page): Promise<string[]> {
         if (isBeyond) faults.add(`${nameOf(element)} reaches over the edge of the page`);
         if (seen.width > 2 && seen.height > 2) things.push({ element, box: seen });
       }
+    }
+
+    for (const key of root.querySelectorAll("kbd")) {
+      if (isSeen(key) && key.getClientRects().length > 1) faults.add(`${nameOf(key)} is broken over lines`);
     }
 
     for (const element of [document.documentElement, ...root.querySelectorAll("*")]) {
