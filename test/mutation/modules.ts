@@ -29,6 +29,7 @@ export const PURE = [
   "src/channels/object/breaker.ts",
   "src/channels/object/pace.ts",
   "src/channels/network/received.ts",
+  "src/channels/network/refusals.ts",
   "src/channels/registry.ts",
   "src/channels/telegram/acts.ts",
   "src/channels/telegram/adapter.ts",

@@ -2,6 +2,7 @@ import { MEDIA_AWAY, MEDIA_GONE, MEDIA_INTERRUPTED, type OutboundFile } from "..
 import type { PartRefusal } from "../../model/network.ts";
 import type { FilesPort, OpenFile } from "./adapter.ts";
 import { type MultipartForm, multipartForm } from "./multipart.ts";
+import { notAccepted, unanswered } from "./refusals.ts";
 
 /** A form to post: its URL, its texts, and an uploaded file in `field`. */
 export interface FilePost {
@@ -54,17 +55,4 @@ async function openInTime(id: string, files: FilesPort, signal: AbortSignal): Pr
 function lost(form: MultipartForm, signal: AbortSignal): PartRefusal {
   if (form.isComplete()) return unanswered(signal);
   return notAccepted(MEDIA_INTERRUPTED, "The attempt ended before the whole file was sent");
-}
-
-/** The network may have accepted what was sent. */
-export function unanswered(signal: AbortSignal): PartRefusal {
-  const message = signal.aborted
-    ? "The network did not answer in time"
-    : "The connection was lost before the network answered";
-  return { outcome: "unknown", message };
-}
-
-/** The network has certainly accepted nothing, and may accept it later. */
-export function notAccepted(code: string, message: string): PartRefusal {
-  return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
 }

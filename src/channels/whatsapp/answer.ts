@@ -2,7 +2,7 @@ import { retryAfterMs } from "../../http/retry-after.ts";
 import type { Credentials } from "../../model/channel.ts";
 import type { PartRefusal } from "../../model/network.ts";
 import { discard } from "../network/network-response.ts";
-import { notAccepted } from "../network/post-file.ts";
+import { notAccepted } from "../network/refusals.ts";
 import { errorAnswer, refusalByStatus, refusalOf } from "./errors.ts";
 import { readJson } from "./graph.ts";
 

@@ -93,8 +93,8 @@ export function refusalOf(
 /** The outcome of a response without an error of Meta. */
 export function refusalByStatus(status: number, afterMs: number | null): PartRefusal {
   // Cloudflare's statuses for a request that was sent but got no readable response.
-  const unanswered = status === 520 || status === 524;
-  if (status === 429 || (status >= 500 && !unanswered)) {
+  const mayBeAccepted = status === 520 || status === 524;
+  if (status === 429 || (status >= 500 && !mayBeAccepted)) {
     const message = `The network answered ${status}`;
     return { outcome: "retry", code: `http_${status}`, message, afterMs, wholeChannel: status === 429 };
   }

@@ -3,7 +3,7 @@ import type { Credentials } from "../../model/channel.ts";
 import type { PartOutcome, PartRefusal } from "../../model/network.ts";
 import type { FilesPort, Network } from "../network/adapter.ts";
 import { lenient } from "../network/lenient.ts";
-import { notAccepted, unanswered } from "../network/post-file.ts";
+import { notAccepted, unanswered } from "../network/refusals.ts";
 import { type Answered, readMetaAnswer } from "./answer.ts";
 import { isAboutMedia, refusalByStatus } from "./errors.ts";
 import { graphHeaders, graphUrl } from "./graph.ts";

@@ -3,7 +3,8 @@ import type { Credentials } from "../../model/channel.ts";
 import type { OutboundFile } from "../../model/file.ts";
 import type { PartRefusal } from "../../model/network.ts";
 import type { FilesPort, Network } from "../network/adapter.ts";
-import { notAccepted, postFile } from "../network/post-file.ts";
+import { postFile } from "../network/post-file.ts";
+import { notAccepted } from "../network/refusals.ts";
 import { readMetaAnswer } from "./answer.ts";
 import { graphHeaders, graphUrl } from "./graph.ts";
 

@@ -96,11 +96,9 @@ export class ScheduledRows {
 
   #entries(): Map<string, ScheduledEntry> {
     if (!this.#copy) {
-      const rows = this.#sql
-        .exec<{ id: string; dueAt: number; turn: number; dedupe: string | null; timedBy: number }>(
-          "select id, due_at as dueAt, turn, dedupe, coalesce(moved, 0) as timedBy from scheduled",
-        )
-        .toArray();
+      const query = "select id, due_at as dueAt, turn, dedupe, coalesce(moved, 0) as timedBy from scheduled";
+      type Row = { id: string; dueAt: number; turn: number; dedupe: string | null; timedBy: number };
+      const rows = this.#sql.exec<Row>(query).toArray();
       this.#copy = new Map(rows.map((entry) => [entry.id, entry]));
     }
     return this.#copy;
