@@ -3,8 +3,9 @@ import { reactionBody, readBody, typingBody } from "../chats/acts.ts";
 import { examples } from "./examples.ts";
 import { jsonResponse, tagged } from "./operation.ts";
 import { oneMessage } from "./resources.ts";
+import { yesOrNo } from "./typed-schema.ts";
 
-const shown = z.object({ shown: z.boolean().describe("Whether the contact's app was notified") });
+const shown = z.object({ shown: yesOrNo("Whether the contact's app was notified") });
 const { message } = examples;
 const reactions = [{ by: "organization" as const, emoji: "👍", at: "2026-11-20T10:01:00.000Z" }];
 

@@ -3,7 +3,18 @@ import { EVENT_TYPES } from "../model/event.ts";
 import type * as pages from "../model/list-page.ts";
 import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../model/webhook.ts";
 import type { presentAttempt, presentLine, presentWebhook } from "../webhooks/present-webhook.ts";
-import { count, countOrNull, id, oneOf, resource, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
+import {
+  count,
+  countOrNull,
+  id,
+  oneOf,
+  resource,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+  yesOrNo,
+} from "./typed-schema.ts";
 
 export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
   "Webhook",
@@ -118,7 +129,7 @@ export const walkPaginationSchema = resource<pages.WalkPagination>()(
   z.object({
     limit: count.describe("The maximum number of rows on a page"),
     total: count.optional().describe("How many rows the list has. Only in some lists"),
-    hasMore: z.boolean().describe("Whether more rows follow"),
+    hasMore: yesOrNo("Whether more rows follow"),
     cursor: textOrNull("Continues the list, with the same filters. Null if nothing follows"),
     hasNewer: z
       .boolean()

@@ -76,7 +76,10 @@ const CLASSIC_SCRIPTS = {
 /** The languages that the chat page fetches if needed. English is part of its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr, it, ja, nl, pl, pt, tr, zh };
 
-/** The widget fetches those of one language, `/widget/de.json`, so that a further one costs every site only its tag. */
+/**
+ * The widget's texts in these languages. It fetches those of one, `/widget/de.json`, so that a further one costs every
+ * site only its tag.
+ */
 export const FETCHED_WIDGET_TEXTS = Object.fromEntries(
   Object.entries(FETCHED_TEXTS).map(([language, { close, support: chat }]) => {
     const { open, unread, missing } = OWN_WIDGET_TEXTS[language as keyof typeof FETCHED_TEXTS];

@@ -38,6 +38,15 @@ export const replayWork: WorkCase = {
           await Promise.all(some.map((id) => api("POST", `/chats/${id}/messages`, { content: "Hello" })));
         }
         while (endpoint.calls.length < amount) await delay(LOOK_EVERY_MS);
+        // A replay finds what the chats have reported, which can be five seconds later.
+        let [known, after] = [0, ""];
+        while (known < amount) {
+          const query = new URLSearchParams({ types: "message.created", limit: "100", ...(after && { after }) });
+          const page = await api("GET", `/events?${query}`);
+          known += page.events.length;
+          after = page.cursor;
+          if (!page.hasMore) await delay(LOOK_EVERY_MS);
+        }
       },
       async run(ground) {
         const before = endpoint?.calls.length ?? 0;

@@ -89,7 +89,9 @@ const SCENES: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByRole("dialog").getByLabel("Send at").waitFor();
   },
   "the list of shortcuts": async (page) => {
+    // By way of another screen, so that no text box has the focus.
     await show(page, "members", 900);
+    await show(page, `inbox/${hostile.chatId}`, 900);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Escape").first().waitFor();
   },

@@ -219,7 +219,7 @@ test("on a site that isn't allowed, no button appears, the console says why, and
   const warned = page.waitForEvent("console", (message) => message.type() === "warning");
   await page.goto(siteUrl(newUser(), {}, elsewhere));
   expect((await warned).text()).toBe(
-    `Parley: no chat at ${place.base}. Is ${elsewhere.channelId} a web channel, and do its allowedOrigins name ${site}?`,
+    `Parley: no chat at ${place.base}. Is ${elsewhere.channelId} a web channel whose allowedOrigins name ${site}?`,
   );
   await expect.poll(() => page.locator("parley-chat").count()).toBe(0);
   expect(page.faults).toEqual([]);
@@ -272,6 +272,31 @@ test("two script tags of one channel show one button", async () => {
     { src: `${place.base}/widget.js`, channel: place.channelId },
   );
   await expect.poll(() => page.locator("parley-chat").count()).toBe(1);
+});
+
+test("a visitor who signed out and then wrote keeps the chat when the site replaces its body", async () => {
+  const page = await visitSite(newUser());
+  await call(page, "open");
+  await box(page).waitFor();
+  await call(page, "logout");
+  await call(page, "open");
+  await box(page).fill("As a stranger");
+  await page.keyboard.press("Enter");
+  await chat(page).getByText("Sent").waitFor();
+  await page.evaluate(SWAPS["the body, as Turbo does"]);
+  await page.getByRole("heading", { name: "Next" }).waitFor();
+  await chat(page).getByText("As a stranger").waitFor();
+});
+
+test("a site that removes the widget and leaves the rest does not get it back with its next page", async () => {
+  const page = await visitSite(newUser());
+  await page.getByRole("button", { name: "Open chat" }).waitFor();
+  await page.evaluate(() => document.querySelector("parley-chat")?.remove());
+  await page.evaluate(SWAPS["all in the body at once"]);
+  await page.getByRole("heading", { name: "Next" }).waitFor();
+  await expect.poll(() => page.locator("parley-chat").count()).toBe(0);
+  await call(page, "open");
+  await box(page).waitFor();
 });
 
 test("the widget has no accessibility violation, closed or open", async () => {
@@ -464,32 +489,38 @@ test("a site that removes the frame or the whole widget gets it back with the ne
   await chat(page).getByText("Are you there?").waitFor();
 });
 
-test.each([
-  [
-    "the body, as Turbo does",
+/** How sites put another page into the body. */
+const SWAPS = {
+  "the body, as Turbo does":
     "const next = document.createElement('body'); next.innerHTML = '<main><h1>Next</h1></main>'; document.documentElement.replaceChild(next, document.body)",
-  ],
-  ["all in the body, as htmx does", "document.body.innerHTML = '<main><h1>Next</h1></main>'"],
-])("a site that replaces %s keeps the button, the open chat and what was written", async (_, swap) => {
-  const user = newUser();
-  const page = await visitSite(user);
-  await page.getByRole("button", { name: "Open chat" }).click();
-  await box(page).fill("Before");
-  await page.keyboard.press("Enter");
-  await chat(page).getByText("Sent").waitFor();
-  for (let turn = 0; turn < 2; turn++) {
+  "all in the body at once": "document.body.innerHTML = '<main><h1>Next</h1></main>'",
+  "all in the body, one by one, as htmx does":
+    "{ const { body } = document; const old = [...body.childNodes]; body.insertAdjacentHTML('afterbegin', '<main><h1>Next</h1></main>'); for (const each of old) each.remove() }",
+};
+
+test.each(Object.entries(SWAPS))(
+  "a site that replaces %s keeps the button, the open chat and what was written",
+  async (_, swap) => {
+    const user = newUser();
+    const page = await visitSite(user);
+    await page.getByRole("button", { name: "Open chat" }).click();
+    await box(page).fill("Before");
+    await page.keyboard.press("Enter");
+    await chat(page).getByText("Sent").waitFor();
+    for (let turn = 0; turn < 2; turn++) {
+      await page.evaluate(swap);
+      await page.getByRole("heading", { name: "Next" }).waitFor();
+      await chat(page).getByText("Before").waitFor();
+      // The person is on the site now.
+      expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+    }
+    await page.getByRole("button", { name: "Close chat" }).click();
     await page.evaluate(swap);
-    await page.getByRole("heading", { name: "Next" }).waitFor();
-    await chat(page).getByText("Before").waitFor();
-    // The person is on the site now.
-    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
-  }
-  await page.getByRole("button", { name: "Close chat" }).click();
-  await page.evaluate(swap);
-  await place.say(user, "Behind");
-  await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
-  await expect.poll(() => page.locator("parley-chat").count()).toBe(1);
-});
+    await place.say(user, "Behind");
+    await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
+    await expect.poll(() => page.locator("parley-chat").count()).toBe(1);
+  },
+);
 
 test("a site can leave the button out, and choose the color", async () => {
   const { page, heard } = await unidentified({ launcher: "off", accent: "#7a1fa2" });

@@ -105,12 +105,15 @@ export const leftBehindSchema = resource<LeftBehind>()(
     members: z.array(named).describe("Members that it added, or whose email or permissions it set"),
     links: z.array(ending).describe("Its unused sign-in links. They work only while it could still make them"),
     sessions: z.array(ending).describe("Members with sessions that began with its links"),
-    passkeys: z
-      .array(z.object({ id: text("The passkey's id"), memberId: id("member"), name: text("The passkey's name") }))
-      .describe("Passkeys that its links led to. Ending the member's sessions deletes them"),
-    webhooks: z
-      .array(z.object({ id: id("webhook"), url: text("The URL") }))
-      .describe("Webhooks that it created, or whose URL or secret it set"),
+    passkeys: groups("Passkeys that its links led to. Ending the member's sessions deletes them", {
+      id: text("The passkey's id"),
+      memberId: id("member"),
+      name: text("The passkey's name"),
+    }),
+    webhooks: groups("Webhooks that it created, or whose URL or secret it set", {
+      id: id("webhook"),
+      url: text("The URL"),
+    }),
     identitySecrets: groups("Web channels whose identity secret it got", { channelId: id("channel") }),
     hasMore: yesOrNo("Whether a list has more entries: end some of those shown, and repeat the request"),
   }),

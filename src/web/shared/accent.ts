@@ -2,7 +2,7 @@ import type { Scheme } from "./scheme.ts";
 
 /** A company's color, made readable: on it and beside it. */
 
-type Color = readonly [red: number, green: number, blue: number];
+type Color = [red: number, green: number, blue: number];
 
 export interface Accent {
   accent: string;
@@ -14,7 +14,7 @@ export interface Accent {
 const WHITE: Color = [255, 255, 255];
 const BLACK: Color = [17, 20, 23];
 /** The surface that the color stands on. */
-const SURFACES = { light: WHITE, dark: [27, 31, 35] } as const;
+const SURFACES: Record<Scheme, Color> = { light: WHITE, dark: [27, 31, 35] };
 
 /** What WCAG 2.2 asks of text, and of what surrounds a control. */
 const TEXT_CONTRAST = 4.5;
@@ -59,12 +59,11 @@ export function contrastWithPage(color: string, scheme: Scheme): number {
 
 function parsed(color: Given): Color | null {
   if (!color || !/^#[\da-f]{6}$/i.test(color)) return null;
-  return [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16)) as [number, number, number];
+  return [1, 3, 5].map((index) => Number(`0x${color.slice(index, index + 2)}`)) as Color;
 }
 
 function mixed(one: Color, other: Color, share: number): Color {
-  const at = (index: 0 | 1 | 2) => Math.round(one[index] + (other[index] - one[index]) * share);
-  return [at(0), at(1), at(2)];
+  return one.map((value, index) => Math.round(value + ((other[index] as number) - value) * share)) as Color;
 }
 
 /** @see https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */

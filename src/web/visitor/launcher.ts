@@ -1,7 +1,6 @@
 /** The button that opens and closes the chat. Its label says what it does, so the drawings need none. */
 export function launcher(): HTMLButtonElement {
   const button = document.createElement("button");
-  button.type = "button";
   button.className = "launcher";
   button.append(
     drawing("bubble", "M21 12a8 8 0 0 1-8 8H4l2-3.5A8 8 0 1 1 21 12ZM9 12h.01M13 12h.01M17 12h.01"),

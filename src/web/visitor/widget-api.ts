@@ -35,21 +35,23 @@ declare global {
  * @returns what tells the site of an event
  */
 export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: unknown) => void {
-  const listeners = new Map<string, Set<Listener>>();
+  const listeners = new Map<unknown, Set<Listener>>();
   let isReady = false;
 
-  const notify = (listener: Listener, detail: unknown): void => {
+  const notify = (listener: Listener, detail?: unknown): void => {
     try {
       listener(detail);
     } catch (error) {
       reportError(error);
     }
   };
-  const listenersOf = (event: unknown, listener: unknown): Set<Listener> | null => {
-    if (!EVENTS.some((one) => one === event) || typeof listener !== "function") return null;
-    const found = listeners.get(event as string) ?? new Set();
-    listeners.set(event as string, found);
-    return found;
+  const listen = (change: "add" | "delete") => (event: unknown, listener: unknown) => {
+    if (!EVENTS.includes(event as WidgetEvent) || typeof listener !== "function") return false;
+    const found = listeners.get(event) ?? new Set();
+    listeners.set(event, found);
+    found[change](listener as Listener);
+    if (change === "add" && event === "ready" && isReady) queueMicrotask(() => notify(listener as Listener));
+    return true;
   };
   /** Each call by its name. It returns false for a wrong one. */
   const all = new Map<unknown, (...given: unknown[]) => unknown>(
@@ -60,17 +62,8 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
         if (user) calls.identify(user);
         return user !== null;
       },
-      on: (event: unknown, listener: unknown) => {
-        const found = listenersOf(event, listener);
-        found?.add(listener as Listener);
-        if (found && event === "ready" && isReady) queueMicrotask(() => notify(listener as Listener, undefined));
-        return found !== null;
-      },
-      off: (event: unknown, listener: unknown) => {
-        const found = listenersOf(event, listener);
-        found?.delete(listener as Listener);
-        return found !== null;
-      },
+      on: listen("add"),
+      off: listen("delete"),
     }),
   );
   const make = (name: unknown, given: unknown[]): void => {
@@ -88,8 +81,8 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
   if (waiting === undefined || Array.isArray(waiting)) {
     const push = (...added: unknown[]): void => {
       for (const call of added) {
-        if (Array.isArray(call)) make(call[0], call.slice(1));
-        else make(call, []);
+        const [name, ...given] = [call].flat();
+        make(name, given);
       }
     };
     const named = [...all.keys()].map((name) => [name, (...given: unknown[]) => make(name, given)]);

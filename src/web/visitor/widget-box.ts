@@ -56,7 +56,7 @@ export function widgetBox({ channel, position, offset, colorScheme, accent }: DO
       const action = open ? texts.close : texts.open;
       const label = news > 0 ? `${action}, ${texts.unread.replace("{count}", `${news}`)}` : action;
       button.setAttribute("aria-label", label);
-      count.textContent = news > 99 ? "99+" : news > 0 ? `${news}` : "";
+      count.textContent = news > 99 ? "99+" : `${news || ""}`;
     },
 
     /** Takes the site's color, or the company's if that is not valid. */

@@ -56,13 +56,15 @@ export function widgetFrame(box: HTMLElement, { origin }: URL, { onMessage, onMi
       if (frame?.isConnected) frame.contentWindow?.location.replace(src);
     },
 
-    /** Takes the frame away. What it still says is not heard. */
-    drop(): void {
+    /** Takes the frame away. What it still says is not heard. @returns whether there was one */
+    drop(): boolean {
+      const wasThere = frame !== null;
       frame?.remove();
       frame = null;
       here = false;
       box.classList.remove("here");
       onMissing(false);
+      return wasThere;
     },
   };
 }
@@ -72,5 +74,5 @@ export function frameAddress(address: URL, dataset: DOMStringMap, user: SiteUser
   const { locale, colorScheme: scheme, accent } = dataset;
   const settings = { host: location.origin, ...user, locale, scheme, accent, fresh: forgets ? "1" : null };
   const given = Object.entries(settings).filter((pair): pair is [string, string] => typeof pair[1] === "string");
-  return `${address.href}#${String(new URLSearchParams(given))}`;
+  return `${address.href}#${new URLSearchParams(given)}`;
 }

@@ -53,11 +53,16 @@ function start({ dataset, src }: HTMLScriptElement): void {
   const describe = () => look.describe({ open, unread, missing, texts });
   const frameSrc = () => frameAddress(address, dataset, user, isLeaving);
 
-  // Turbo and Astro swap the body, and htmx all that is in it. A site that removes the widget alone wants it gone.
+  // Turbo and Astro swap the body, and htmx all that is in it. A site that removes the widget and leaves the rest wants
+  // it gone.
   const swaps = new MutationObserver((records) => {
-    if (element.isConnected || !(element.parentNode ?? records.some(({ removedNodes }) => removedNodes[1]))) return;
+    const { body } = document;
+    if (element.isConnected || !body) return;
+    const added = records.flatMap(({ addedNodes }) => [...addedNodes]);
+    if (!element.parentNode && [...body.children].some((each) => !added.includes(each))) return swaps.disconnect();
     focused = false;
-    place();
+    if (frame.drop()) load();
+    else place();
   });
 
   function place(): void {
@@ -68,6 +73,8 @@ function start({ dataset, src }: HTMLScriptElement): void {
 
   /** Loads the chat, again if the site has removed it. */
   function load(): void {
+    // The browser would load a frame that was away from the address with which it began.
+    if (!element.isConnected) frame.drop();
     place();
     frame.load(frameSrc(), texts.chat);
   }
@@ -81,7 +88,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
     }
     if (message.parley === "close") toggle(false);
     if (message.parley === "known" && !user) known.set("1");
-    if (message.parley === "unread" && Number.isSafeInteger(message.count)) showUnread(message.count);
+    if (message.parley === "unread") showUnread(message.count);
     if (message.parley === "message") emit("message", { seq: message.seq, direction: message.direction });
   }
 
@@ -99,7 +106,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
   }
 
   function warn(): void {
-    const asks = `Is ${channel} a web channel, and do its allowedOrigins name ${location.origin}?`;
+    const asks = `Is ${channel} a web channel whose allowedOrigins name ${location.origin}?`;
     console.warn(`Parley: no chat at ${address.origin}. ${asks}`);
   }
 
@@ -199,7 +206,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
     }
     const isAway = isOpen === false && hideWhenClosed;
     if (isAway) {
-      const wait = changesAt ? Date.parse(changesAt) - Date.now() : Number.NaN;
+      const wait = Date.parse(changesAt ?? "") - Date.now();
       // Browsers start a longer timer at once.
       if (wait < 2 ** 31) setTimeout(() => void show(), Math.max(wait, 60_000));
     }

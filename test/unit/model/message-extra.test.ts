@@ -65,6 +65,7 @@ test.each<[Fields, ...string[]]>([
   [choosing(reply("a", "A", { description: x(73) })), `${FIRST}.description: must have at most 72 characters`],
   [choosing(reply("a", "A", { description: "" })), `${FIRST}.description: must not be blank`],
   [choosing(reply("a", "A", { section: x(25) })), `${FIRST}.section: must have at most 24 characters`],
+  [choosing(reply("a", "A", { section: "" })), `${FIRST}.section: must not be blank`],
   [choosing(reply("a", "A", { section: "\n." })), `${FIRST}.section: ${ONE_LINE}`],
   [{ interactive: { choices: [reply("a")], header: x(61) } }, "interactive.header: must have at most 60 characters"],
   [{ interactive: { choices: [reply("a")], footer: x(61) } }, "interactive.footer: must have at most 60 characters"],

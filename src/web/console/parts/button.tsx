@@ -43,7 +43,7 @@ export function TextButton(button: ButtonProps) {
   return <Button class="link" {...button} />;
 }
 
-/** For what can't be undone, as a link. */
+/** For what can't be undone. It looks like a link. */
 export function DangerLink(button: ButtonProps) {
   return <Button class="link link-danger" {...button} />;
 }

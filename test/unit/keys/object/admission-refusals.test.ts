@@ -59,7 +59,8 @@ test.each<[KeyRules["permissions"], string]>([
 });
 
 test("a revoked key is refused, whatever the clock says", () => {
-  expect(new Key({ revokedAt: NOON + 60_000 }).ask(NOON)).toMatchObject({ reason: "invalid_api_key" });
+  const asked = { addressAllowed: false };
+  expect(new Key({ revokedAt: NOON + 60_000 }).ask(NOON, asked)).toMatchObject({ reason: "invalid_api_key" });
 });
 
 test("a key is valid until the millisecond in which it expires", () => {
