@@ -317,12 +317,12 @@ test("a screen that can't be loaded says why, with the request's id, and tries a
   const giveBack = await takeOver(page.context(), /\/templates\?/, (route) =>
     route.fulfill({
       status: 409,
-      json: { message: "Not now", code: "conflict" },
+      json: { message: "Something else is under way", code: "conflict" },
       headers: { "X-Request-Id": "req-17" },
     }),
   );
   await page.goto(`${base}${screenOf(empty, "templates")}`);
-  await page.getByText("Not now").waitFor();
+  await page.getByText("Something else is under way").waitFor();
   await page.getByText("req-17").waitFor();
   giveBack();
   await page.getByRole("button", { name: "Try again" }).click();
