@@ -113,7 +113,9 @@ export class WebhookPermits implements DuePart {
         waitLimit ??= clock.wait(MAX_HOLD_MS).then(() => {
           canWait = false;
         });
-        await this.#changed.wait(waitLimit);
+        const change = this.#changed.wait(waitLimit);
+        await this.#standBy();
+        await change;
       } else {
         // The slot that this request was resumed for is still free.
         if (waitLimit && decision.outcome !== "full") this.#changed.announceToOne();
@@ -266,7 +268,10 @@ export class WebhookPermits implements DuePart {
     const { state } = this.#webhook;
     const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
     const permit = this.#slots.take(lineId, id, at, waiting.numberOf(lineId));
-    if (at > clock.now()) await clock.wait(at - clock.now());
+    if (at > clock.now()) {
+      await this.#standBy();
+      await clock.wait(Math.max(0, at - clock.now()));
+    }
     // Without the permit, everything was deleted.
     if (!this.#slots.held(lineId, id)) return null;
     const isOutdated = version < (this.#config?.filter.version ?? 0);
@@ -348,6 +353,11 @@ export class WebhookPermits implements DuePart {
     // Without a configuration, everything was deleted.
     if (!this.#config) return;
     this.#waker.wake();
+    await this.#standBy();
+  }
+
+  /** Sets the alarm. Call before a wait too: a report may have let lines wait, and this instance may be lost. */
+  async #standBy(): Promise<void> {
     const at = this.dueAt();
     if (at !== null) await this.#ports.alarmBy(at);
   }
