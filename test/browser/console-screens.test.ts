@@ -306,7 +306,8 @@ test("what a member may not see is named, and what a member may not change has n
   await reader.getByRole("heading", { name: "No template yet" }).waitFor();
   await expect.poll(() => reader.getByText("Or in a terminal:").count()).toBe(0);
   await reader.getByRole("link", { name: "Members" }).click();
-  await reader.getByRole("listitem").filter({ hasText: "You" }).getByText("Seen within the hour").waitFor();
+  const own = reader.getByRole("listitem").filter({ has: reader.getByText("You", { exact: true }) });
+  await own.getByText("Seen within the hour").waitFor();
   await reader.context().close();
 });
 
