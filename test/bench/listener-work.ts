@@ -82,6 +82,7 @@ export const listenerWork: WorkCase = {
 };
 
 const QUIET_CHATS = 40;
+const QUIET_MS = 60_000;
 
 /** A console that stays open hears of chats that get a message each, after minutes or hours without one. */
 export const quietWork: WorkCase = {
@@ -99,6 +100,8 @@ export const quietWork: WorkCase = {
       secret,
       async open(ground) {
         console = await openConsole(ground, await openPages(ground), channel.organization.id);
+        // The chats were created a moment ago.
+        await delay(QUIET_MS);
       },
       async run(ground) {
         while (!ground.isOver()) await delay(LOOK_EVERY_MS);

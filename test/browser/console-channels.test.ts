@@ -28,7 +28,7 @@ test("a web chat is set up: its secret is shown once, its sites are saved, and a
   await heading(page, "Set up “Our shop”");
   expect(await page.content()).not.toContain(secret);
   await page.getByLabel("Sites").fill("https://shop.example\nnonsense");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("must be an origin").waitFor();
   await page.getByLabel("Sites").fill("https://shop.example");
   await page.getByRole("button", { name: "Save" }).click();
