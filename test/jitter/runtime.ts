@@ -13,7 +13,7 @@ const BUCKETS = ["MEDIA", "MEDIA_EU", "MEDIA_US"] as const;
 const BUCKET_METHODS = ["head", "get", "put", "delete", "list"] as const;
 const STATEMENT_METHODS = ["first", "run", "all", "raw"] as const;
 
-const plain = { wait: scheduler.wait.bind(scheduler), setTimeout: globalThis.setTimeout };
+const plain = { wait: scheduler.wait.bind(scheduler) };
 let delays: Delays | null = null;
 
 /**
@@ -118,8 +118,10 @@ function disturbNetworks(): void {
 }
 
 function disturbTimers(): void {
+  // As it is now, not as it was at the import: by now it ends timers with their file.
+  const start = globalThis.setTimeout;
   globalThis.setTimeout = ((run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
-    plain.setTimeout(run, delays?.timer(ms) ?? ms, ...given)) as typeof setTimeout;
+    start(run, delays?.timer(ms) ?? ms, ...given)) as typeof setTimeout;
   Object.defineProperty(scheduler, "wait", {
     value: (ms: number, options?: SchedulerWaitOptions) => plain.wait(delays?.timer(ms) ?? ms, options),
     configurable: true,

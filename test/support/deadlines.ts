@@ -37,8 +37,12 @@ export function hurryDeadlines(...namespaces: (typeof NAMESPACES)[number][]): vo
           };
         },
       });
+    const before = Object.getOwnPropertyDescriptor(objects, "getByName");
     Object.defineProperty(objects, "getByName", { value: counting, configurable: true, writable: true });
-    onTestFinished(() => void Reflect.deleteProperty(objects, "getByName"));
+    onTestFinished(() => {
+      if (before) Object.defineProperty(objects, "getByName", before);
+      else Reflect.deleteProperty(objects, "getByName");
+    });
   }
   const start = setTimeout;
   vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => {

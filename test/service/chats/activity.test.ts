@@ -17,7 +17,7 @@ import {
   send,
   shortened,
 } from "../../support/harness.ts";
-import { accept, fakeNetworks } from "../../support/networks.ts";
+import { fakeNetworks, hanging } from "../../support/networks.ts";
 import { storedChat } from "../../support/stored.ts";
 import { until } from "../../support/until.ts";
 import { alarmOf, conversation, pass, stopTheClock } from "./object/delivery/conversation.ts";
@@ -30,16 +30,11 @@ interface Place {
   channelId: string;
 }
 
-/** Telegram answers each send once `release` is called. `fetched` resolves at the first. */
+/** Telegram answers each send once `release` is called. `fetched` waits for the first. */
 function fakeSlowNetwork() {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const { promise: fetched, resolve: onFetch } = Promise.withResolvers<void>();
-  fakeNetworks(async (call) => {
-    onFetch();
-    await released;
-    return accept(call);
-  });
-  return { fetched, release };
+  const { script, reached, letGo } = hanging();
+  fakeNetworks(script);
+  return { fetched: reached, release: letGo };
 }
 
 /** A chat with one message that was not reported to the organization yet. */
@@ -100,7 +95,7 @@ test("a message that waits for its network is reported with its outcome, by one 
   await runAlarm(place.object());
   pass(60_000);
   const { id } = await send(place.api, place.chatId);
-  await fetched;
+  await fetched();
   const alarms = vi.spyOn(StandingAlarm.prototype, "set");
   expect(await alarmOf(place.object())).toBe(Date.now() + 2_000);
   release();

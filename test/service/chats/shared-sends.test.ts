@@ -9,9 +9,10 @@ import { crash } from "./object/delivery/conversation.ts";
 
 /** A chat whose sends share calls. Without the flag, the runtime of the tests lets no request await another's promise. */
 async function chatWithSharedSends() {
-  vi.stubGlobal("Cloudflare", { compatibilityFlags: { handle_cross_request_promise_resolution: true } });
   const { api, organizationId, channelId, ownerId } = await newOrganization();
   const { id } = await newChat(api, channelId);
+  // After these: what the Worker keeps for this runtime is made at its first use, and must not share calls.
+  vi.stubGlobal("Cloudflare", { compatibilityFlags: { handle_cross_request_promise_resolution: true } });
   const caller: Caller = {
     principal: { type: "key", id: "key", name: "Key" },
     organizationId,

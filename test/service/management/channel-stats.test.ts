@@ -14,6 +14,7 @@ import {
 import { admin, newChat, newOrganization, send, sendMany, statsOf } from "../../support/harness.ts";
 import { accept, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
 import { storedChat } from "../../support/stored.ts";
+import { gate } from "../../support/until.ts";
 import { report as reportNow, writeAsContact } from "../chats/inbound.ts";
 import {
   alarmOf,
@@ -158,13 +159,8 @@ test("a broken channel shows when it is probed next", async () => {
 
 /** A hook that stops a call until `resume`. */
 function pause() {
-  const stopped = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  const hook = () => {
-    stopped.resolve();
-    return gate.promise;
-  };
-  return { hook, reached: stopped.promise, resume: gate.resolve };
+  const { pass: hook, reached, open: resume } = gate("the call");
+  return { hook, reached, resume };
 }
 
 /** Deletes a chat with a reported waiting message and a second one that is not reported. */
@@ -182,7 +178,7 @@ const DELETIONS: Record<string, (chat: Conversation, remove: () => Promise<void>
     const erasure = pause();
     aroundCall("CHATS", "erase", { before: erasure.hook });
     const removed = remove();
-    await erasure.reached;
+    await erasure.reached();
     vi.restoreAllMocks();
     await report(chat);
     erasure.resume();
@@ -192,11 +188,11 @@ const DELETIONS: Record<string, (chat: Conversation, remove: () => Promise<void>
     const arrival = pause();
     aroundCall("ORGANIZATIONS", "report", { before: arrival.hook });
     const reported = report(chat);
-    await arrival.reached;
+    await arrival.reached();
     const erasure = pause();
     aroundCall("CHATS", "erase", { after: erasure.hook });
     const removed = remove();
-    await erasure.reached;
+    await erasure.reached();
     arrival.resume();
     await reported;
     erasure.resume();

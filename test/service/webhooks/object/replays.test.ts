@@ -6,6 +6,7 @@ import type { ReplayAnswer } from "../../../../src/model/webhook.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { countCalls } from "../../../support/faults.ts";
 import { admin, send } from "../../../support/harness.ts";
+import { gate } from "../../../support/until.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
 import { fakeLines, fakeOrganization, lineOf, newWebhook, type Replayed, type TestWebhook } from "./fixtures.ts";
@@ -176,19 +177,15 @@ test("a chat without a line answers a replay with null, and the organization wit
 
 test("a replay is refused while the one before it waits for its chat, so that neither is lost", async () => {
   const webhook = await webhookWithFailed(2);
-  const asked = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<number>();
+  const chat = gate("the chat's answer");
   const { replayed } = fakeLines({
-    onReplay: ({ lineId, ranges }) => {
-      if (lineId !== lineOf(1) || ranges[0]?.[0] !== 9) return undefined;
-      asked.resolve();
-      return answered.promise;
-    },
+    onReplay: ({ lineId, ranges }) =>
+      lineId === lineOf(1) && ranges[0]?.[0] === 9 ? chat.pass().then(() => 1) : undefined,
   });
   const one = webhook.object().replay(webhook.webhookId, { eventId: eventId(lineOf(1), "0AbCdEf1", 9) });
-  await asked.promise;
+  await chat.reached();
   const other = await webhook.object().replay(webhook.webhookId, { failed: true });
-  answered.resolve(1);
+  chat.open();
   const answer = (await one) as ReplayAnswer;
   if (answer.outcome !== "started") throw new Error(`the answer is ${answer.outcome}`);
   expect(other).toEqual({ outcome: "replay_running" });

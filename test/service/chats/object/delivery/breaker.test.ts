@@ -6,7 +6,7 @@ import { runAlarm } from "../../../../support/alarms.ts";
 import { aroundCall, breakDirectory, breakObjects, countCalls, OUTAGES } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, refuse } from "../../../../support/networks.ts";
-import { until } from "../../../../support/until.ts";
+import { gate, until } from "../../../../support/until.ts";
 import { bot, depths, manyChats, mend, runAll } from "./broken-channel.ts";
 import { alarmOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
 
@@ -153,16 +153,11 @@ test("a channel that breaks and is repaired while its alarm wakes chats keeps th
 test("a channel that is repaired while its broken health is reported is ok, however slow that report is", async () => {
   fakeNetworks(bot);
   const chat = await conversation("telegram");
-  const reached = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  const before = () => {
-    reached.resolve();
-    return gate.promise;
-  };
-  aroundCall("ORGANIZATIONS", "reportHealth", { before });
+  const slow = gate("the report of the broken health");
+  aroundCall("ORGANIZATIONS", "reportHealth", { before: slow.pass });
   await send(chat.api, chat.chatId);
   const delivery = chat.run();
-  await reached.promise;
+  await slow.reached();
   const repair = mend(chat.channelId);
   await until(
     "the breaker is closed",
@@ -171,7 +166,7 @@ test("a channel that is repaired while its broken health is reported is ok, howe
   );
   // A report of the repaired health that did not wait for the slow one would be over by now.
   for (let trips = 0; trips < 20; trips++) await healthOf(chat.channelId);
-  gate.resolve();
+  slow.open();
   await Promise.all([delivery, repair]);
   await runAlarm(env.CHANNELS.getByName(chat.channelId));
   // The alarm woke the chat. Its delivery must end within the test, even if the next line fails.
