@@ -288,6 +288,21 @@ test("a visitor who signed out and then wrote keeps the chat when the site repla
   await chat(page).getByText("As a stranger").waitFor();
 });
 
+test("a visitor who opened the chat and wrote nothing gets it loaded again only when they open it", async () => {
+  const page = await visitSite(newUser());
+  await call(page, "open");
+  await box(page).waitFor();
+  await call(page, "logout");
+  await call(page, "open");
+  await box(page).waitFor();
+  await closeChat(page, () => call(page, "close"));
+  await page.evaluate(SWAPS["the body, as Turbo does"]);
+  await page.getByRole("button", { name: "Open chat" }).waitFor();
+  await expect.poll(() => page.locator("iframe").count()).toBe(0);
+  await call(page, "open");
+  await box(page).waitFor();
+});
+
 test("a site that removes the widget and leaves the rest does not get it back with its next page", async () => {
   const page = await visitSite(newUser());
   await page.getByRole("button", { name: "Open chat" }).waitFor();

@@ -56,15 +56,13 @@ export function widgetFrame(box: HTMLElement, { origin }: URL, { onMessage, onMi
       if (frame?.isConnected) frame.contentWindow?.location.replace(src);
     },
 
-    /** Takes the frame away. What it still says is not heard. @returns whether there was one */
-    drop(): boolean {
-      const wasThere = frame !== null;
+    /** Takes the frame away. What it still says is not heard. */
+    drop(): void {
       frame?.remove();
       frame = null;
       here = false;
       box.classList.remove("here");
       onMissing(false);
-      return wasThere;
     },
   };
 }

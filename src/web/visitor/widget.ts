@@ -51,6 +51,8 @@ function start({ dataset, src }: HTMLScriptElement): void {
   let isLeaving = Boolean(leaves.get());
 
   const describe = () => look.describe({ open, unread, missing, texts });
+  /** Whether the frame is needed now. Others get it when they open the chat. */
+  const isWanted = () => open || known.get() || user || isLeaving;
   const frameSrc = () => frameAddress(address, dataset, user, isLeaving);
 
   // Turbo and Astro swap the body, and htmx all that is in it. A site that removes the widget and leaves the rest wants
@@ -61,20 +63,22 @@ function start({ dataset, src }: HTMLScriptElement): void {
     const added = records.flatMap(({ addedNodes }) => [...addedNodes]);
     if (!element.parentNode && [...body.children].some((each) => !added.includes(each))) return swaps.disconnect();
     focused = false;
-    if (frame.drop()) load();
-    else place();
+    place();
+    if (isWanted()) load();
   });
 
   function place(): void {
     const { body, documentElement } = document;
-    if (!element.isConnected) body.append(element);
+    if (!element.isConnected) {
+      // The browser would load its frame again from the address with which it began.
+      frame.drop();
+      body.append(element);
+    }
     for (const each of [body, documentElement]) swaps.observe(each, { childList: true });
   }
 
   /** Loads the chat, again if the site has removed it. */
   function load(): void {
-    // The browser would load a frame that was away from the address with which it began.
-    if (!element.isConnected) frame.drop();
     place();
     frame.load(frameSrc(), texts.chat);
   }
@@ -218,7 +222,7 @@ function start({ dataset, src }: HTMLScriptElement): void {
     emit("ready");
     if (isWished) toggle(true);
     else if (opened.get() === "1" && innerWidth > 480) toggle(true, false);
-    else if (known.get() || user || isLeaving) whenIdle(load);
+    else if (isWanted()) whenIdle(load);
   }
 }
 
