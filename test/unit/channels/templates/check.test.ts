@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fillParts } from "../../../../src/channels/templates/check.ts";
 import { templateAsText } from "../../../../src/channels/templates/object/as-text.ts";
