@@ -39,6 +39,17 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       "const opened = page.waitForEvent('popup', { timeout: 20_000 });",
     ],
   },
+  "timed-test": {
+    wrong: [
+      "expect(performance.now() - start).toBeLessThan(2_000);",
+      "expect(performance.now() - begun).toBeLessThanOrEqual(5_000);",
+    ],
+    right: [
+      "expect(performance.now() - start).toBeGreaterThanOrEqual(990);",
+      "expect(Date.now() - start).toBeLessThan(60_000);",
+      "expect(reads).toBeLessThan(2_000);",
+    ],
+  },
   "poll-without-end": {
     wrong: [
       "while (calls.length === 0) await scheduler.wait(1);",

@@ -4,6 +4,7 @@ import { lookAfterAct } from "./look-after-act.ts";
 import { ownPatience } from "./own-patience.ts";
 import { pollWithoutEnd } from "./poll-without-end.ts";
 import { sleep } from "./sleep.ts";
+import { timedTest } from "./timed-test.ts";
 
 /** Oxlint's rules about tests that are red now and then: kinds of races that can be seen in the text of a test. */
 export default {
@@ -15,5 +16,6 @@ export default {
     "own-patience": ownPatience,
     "poll-without-end": pollWithoutEnd,
     sleep,
+    "timed-test": timedTest,
   },
 };

@@ -71,10 +71,8 @@ test("a host that is longer than any is no link", () => {
   expect(links(`https://${"漢".repeat(4_000)}`)).toEqual([]);
 });
 
-test("100,000 brackets behind a link are read in one pass", () => {
-  const text = `https://example.com/a${")".repeat(100_000)}`;
-  const begun = performance.now();
+test("400,000 brackets behind a link are read in one pass", () => {
+  // With a pass for each bracket, the test would run out of time.
+  const text = `https://example.com/a${")".repeat(400_000)}`;
   expect(links(text)).toEqual(["https://example.com/a"]);
-  // One pass takes a few milliseconds. A pass for each bracket takes more than a minute.
-  expect(performance.now() - begun).toBeLessThan(5_000);
 });

@@ -269,13 +269,11 @@ test.each<[string, Reactions, string | null]>([
 });
 
 test("a reaction with very many emojis is read in one pass", () => {
-  const many = <T>(each: T) => Array<T>(60_000).fill(each);
+  // So many that the test would run out of time if they were compared in pairs.
+  const many = <T>(each: T) => Array<T>(200_000).fill(each);
   const reactions = { old_reaction: [...many(like), fire], new_reaction: many(fire) };
   const update = { chat: withAnn, message_id: 5, user: ann, date: DATE, ...reactions };
-  const start = performance.now();
   expect(read({ message_reaction: update }).items).toMatchObject([{ item: { emoji: "🔥" } }]);
-  // Compared in pairs, they take a few seconds.
-  expect(performance.now() - start).toBeLessThan(2_000);
 });
 
 test("an anonymous reaction is the group's, and one that can't be read leaves a note", () => {
