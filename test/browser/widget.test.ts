@@ -1,59 +1,21 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Locator } from "playwright-core";
+import { expect, test } from "vitest";
 import { browser } from "./file-browser.ts";
-import { openPlace, type Place, socketUrl } from "./fixtures.ts";
+import { openPlace, socketUrl } from "./fixtures.ts";
 import { closeChat, eventually, newUser, open } from "./visitor.ts";
-
-let place: Place;
-let site = "";
-const DESK = { width: 1000, height: 760 };
-
-// The hardest site to live on: every element of it is restyled with importance, and its own policy forbids inline style.
-const HOSTILE =
-  "* { display: none !important; font: 40px fantasy !important } html, body, main, main * { display: block !important }";
-const sites = createServer((request, response) => {
-  const { searchParams } = new URL(request.url ?? "", "http://site");
-  const attributes = [...searchParams].map(([name, value]) => `data-${name}="${value}"`).join(" ");
-  response.writeHead(200, {
-    "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${styleHash}'; script-src ${place.base}; frame-src ${place.base}; connect-src *`,
-  });
-  response.end(`<!doctype html><html lang="en"><head><title>Shop</title>
-<meta name="viewport" content="width=device-width"><style>${HOSTILE}</style>
-<script src="${place.base}/widget.js" ${attributes} async></script></head>
-<body><main><h1>A shop</h1><p>Things to buy.</p></main></body></html>`);
-});
-const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(HOSTILE));
-const styleHash = Buffer.from(digest).toString("base64");
-
-beforeAll(async () => {
-  place = await openPlace();
-  await new Promise<void>((resolve) => sites.listen(0, "127.0.0.1", resolve));
-  // Another name for the same machine is another site to the browser.
-  site = `http://localhost:${(sites.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  sites.closeAllConnections();
-  sites.close();
-});
-
-async function visitSite(user: string, attributes: Record<string, string> = {}, of = place, viewport = DESK) {
-  const page = await open(browser, { viewport });
-  await of.meet(user);
-  await page.goto(siteUrl(user, attributes, of));
-  return page;
-}
-
-function siteUrl(user: string, attributes: Record<string, string> = {}, of = place): string {
-  const named = { channel: of.channelId, user, "user-hash": of.hashOf(user), ...attributes };
-  return `${site}/?${String(new URLSearchParams(named))}`;
-}
-
-const chat = (page: Page) => page.frameLocator("iframe");
-const box = (page: Page) => chat(page).getByRole("textbox", { name: "Message" });
+import {
+  anonymousUrl,
+  box,
+  call,
+  chat,
+  DESK,
+  place,
+  site,
+  siteUrl,
+  visitSite,
+  visitUnidentified,
+} from "./widget-site.ts";
 
 const isFocused = (element: Element) => element === element.ownerDocument.activeElement;
 
@@ -148,20 +110,20 @@ test("for a new visitor, the only request before opening is whether the chat is 
   const page = await open(browser);
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-  await page.goto(`${site}/?channel=${place.channelId}`);
+  await page.goto(anonymousUrl());
   await page.getByRole("button", { name: "Open chat" }).waitFor();
   expect(asked.filter((path) => path.startsWith("/web"))).toEqual([`/web/${place.channelId}/availability`]);
 });
 
 test("a visitor with a chat sees the unread count on the next page without opening it", async () => {
   const page = await open(browser, { viewport: DESK });
-  await page.goto(`${site}/?channel=${place.channelId}`);
+  await page.goto(anonymousUrl());
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).fill("hello");
   await page.keyboard.press("Enter");
   await chat(page).getByText("Sent", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Close chat" }).click();
-  await page.goto(`${site}/?channel=${place.channelId}`);
+  await page.goto(anonymousUrl());
   await chat(page).getByText("hello").waitFor({ state: "attached" });
   await expect.poll(() => page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded")).toBe("false");
 });
@@ -238,7 +200,7 @@ test("on a site that isn't allowed, no button appears, the console says why, and
 test("for a missing channel, no button appears, and the console says why", async () => {
   const page = await open(browser, { viewport: DESK });
   const warned = page.waitForEvent("console", (message) => message.type() === "warning");
-  await page.goto(`${site}/?channel=chn_gNoSuchChannel00`);
+  await page.goto(anonymousUrl({ channel: "chn_gNoSuchChannel00" }));
   expect((await warned).text()).toContain("Is chn_gNoSuchChannel00 a web channel");
   await expect.poll(() => page.locator("parley-chat").count()).toBe(0);
 });
@@ -274,46 +236,6 @@ test("two script tags of one channel show one button", async () => {
   await expect.poll(() => page.locator("parley-chat").count()).toBe(1);
 });
 
-test("a visitor who signed out and then wrote keeps the chat when the site replaces its body", async () => {
-  const page = await visitSite(newUser());
-  await call(page, "open");
-  await box(page).waitFor();
-  await call(page, "logout");
-  await call(page, "open");
-  await box(page).fill("As a stranger");
-  await page.keyboard.press("Enter");
-  await chat(page).getByText("Sent").waitFor();
-  await page.evaluate(SWAPS["the body, as Turbo does"]);
-  await page.getByRole("heading", { name: "Next" }).waitFor();
-  await chat(page).getByText("As a stranger").waitFor();
-});
-
-test("a visitor who opened the chat and wrote nothing gets it loaded again only when they open it", async () => {
-  const page = await visitSite(newUser());
-  await call(page, "open");
-  await box(page).waitFor();
-  await call(page, "logout");
-  await call(page, "open");
-  await box(page).waitFor();
-  await closeChat(page, () => call(page, "close"));
-  await page.evaluate(SWAPS["the body, as Turbo does"]);
-  await page.getByRole("button", { name: "Open chat" }).waitFor();
-  await expect.poll(() => page.locator("iframe").count()).toBe(0);
-  await call(page, "open");
-  await box(page).waitFor();
-});
-
-test("a site that removes the widget and leaves the rest does not get it back with its next page", async () => {
-  const page = await visitSite(newUser());
-  await page.getByRole("button", { name: "Open chat" }).waitFor();
-  await page.evaluate(() => document.querySelector("parley-chat")?.remove());
-  await page.evaluate(SWAPS["all in the body at once"]);
-  await page.getByRole("heading", { name: "Next" }).waitFor();
-  await expect.poll(() => page.locator("parley-chat").count()).toBe(0);
-  await call(page, "open");
-  await box(page).waitFor();
-});
-
 test("the widget has no accessibility violation, closed or open", async () => {
   const user = newUser();
   await place.say(user, "one");
@@ -344,201 +266,8 @@ test("the button has the company's color, and is not there outside of its hours 
   await shown.getByRole("button", { name: "Open chat" }).waitFor();
 });
 
-/** The site's own calls. */
-const call = (page: Page, ...given: unknown[]) =>
-  page.evaluate((args) => (window as unknown as { Parley: { push(call: unknown): void } }).Parley.push(args), given);
-
-/** What the widget tells the site, from before it is there. */
-async function listening(page: Page): Promise<() => Promise<unknown[]>> {
-  await page.addInitScript(() => {
-    const heard: unknown[] = [];
-    const listen = (event: string) => ["on", event, (detail: unknown) => heard.push([event, detail])];
-    Object.assign(window, {
-      heard,
-      Parley: ["ready", "open", "close", "unread", "message"].map(listen),
-    });
-  });
-  return () => page.evaluate(() => (window as unknown as { heard: unknown[] }).heard.map((one) => one));
-}
-
-const anonymous = (of = place) => `${site}/?${String(new URLSearchParams({ channel: of.channelId }))}`;
-const unidentified = async (attributes: Record<string, string> = {}) => {
-  const page = await open(browser, { viewport: DESK });
-  const heard = await listening(page);
-  await page.goto(`${anonymous()}&${String(new URLSearchParams(attributes))}`);
-  return { page, heard };
-};
-
-test("calls that wait for the script are made, and the site hears what happens, but never a text", async () => {
-  const user = newUser();
-  const page = await open(browser, { viewport: DESK });
-  const heard = await listening(page);
-  await page.addInitScript(() => (window as unknown as { Parley: unknown[] }).Parley.push(["open"]));
-  await place.meet(user);
-  await page.goto(siteUrl(user));
-  await box(page).fill("A secret");
-  await page.keyboard.press("Enter");
-  await eventually(heard, [
-    ["ready", undefined],
-    ["open", undefined],
-    ["message", { seq: 1, direction: "INBOUND" }],
-  ]);
-  await closeChat(page, () => call(page, "close"));
-  await place.say(user, "Another secret");
-  await eventually(
-    async () => (await heard()).slice(3),
-    [
-      ["close", undefined],
-      ["unread", 1],
-      ["message", { seq: 2, direction: "OUTBOUND" }],
-    ],
-  );
-  await call(page, "toggle");
-  await eventually(
-    async () => (await heard()).slice(6),
-    [
-      ["open", undefined],
-      ["unread", 0],
-    ],
-  );
-});
-
-test("a wrong call and a listener that fails are said in the browser's console, and break nothing", async () => {
-  const { page, heard } = await unidentified();
-  const said: string[] = [];
-  page.on("console", (line) => said.push(line.text()));
-  await eventually(heard, [["ready", undefined]]);
-  for (const wrong of [["opn"], ["identify"], ["identify", { user: 5, hash: "x" }], ["on", "unread"], ["on", "x", 1]]) {
-    await call(page, ...wrong);
-  }
-  await page.addScriptTag({ url: `${place.base}/widget.js` });
-  await page.evaluate(() => {
-    const { Parley } = window as unknown as { Parley: Record<string, (...given: unknown[]) => void> };
-    Parley.push?.(5, null, "close");
-    Parley.identify?.();
-    Parley.on?.("open", () => {
-      throw new Error("the site's own fault");
-    });
-  });
-  await call(page, "open");
-  await box(page).waitFor();
-  expect(said).toContain("Parley: the script needs a data-channel");
-  expect(said.flatMap((text) => /^Parley: wrong call: (.*)/.exec(text)?.[1] ?? [])).toEqual([
-    "opn()",
-    "identify()",
-    "identify(object)",
-    "on(string)",
-    "on(string, number)",
-    "5()",
-    "null()",
-    "identify()",
-  ]);
-  expect(page.faults).toEqual(["the site's own fault"]);
-  page.faults.length = 0;
-});
-
-test("nothing is kept in the browser before the chat is opened, and the token only with the first message", async () => {
-  const { page } = await unidentified();
-  await page.getByRole("button", { name: "Open chat" }).waitFor();
-  const kept = async () => {
-    const frame = page.frames().find((one) => one.url().includes("/web/"));
-    const keysIn = () => [...Object.keys(localStorage), ...Object.keys(sessionStorage)];
-    return [await page.evaluate(keysIn), frame ? await frame.evaluate(keysIn) : []];
-  };
-  const { channelId } = place;
-  expect(await kept()).toEqual([[], []]);
-  await page.getByRole("button", { name: "Open chat" }).click();
-  await box(page).waitFor();
-  await eventually(kept, [[`parley.open.${channelId}`], []]);
-  await box(page).fill("Hello");
-  await page.keyboard.press("Enter");
-  await chat(page).getByText("Sent").waitFor();
-  await eventually(
-    async () => (await kept()).map((keys) => keys.toSorted()),
-    [[`parley.known.${channelId}`, `parley.open.${channelId}`], [`parley.token.${channelId}`]],
-  );
-  expect(await page.context().cookies()).toEqual([]);
-});
-
-test("a visitor who signs in has a chat of their own, which names the one before, and signing out leaves nothing", async () => {
-  const { page } = await unidentified();
-  await page.getByRole("button", { name: "Open chat" }).click();
-  await box(page).fill("I am nobody");
-  await page.keyboard.press("Enter");
-  await chat(page).getByText("Sent").waitFor();
-  const [former] = (await place.chats()).filter(({ contact }) => contact.address.startsWith("web_"));
-  const user = newUser();
-  await place.say(user, "Hello, user");
-  await call(page, "identify", { user, hash: place.hashOf(user), name: "Ada" });
-  await chat(page).getByText("Hello, user").waitFor();
-  await expect.poll(() => chat(page).getByText("I am nobody").count()).toBe(0);
-  await expect.poll(() => chat(page).getByText("Ada").count()).toBe(1);
-  await eventually(async () => (await place.chats()).find(({ contact }) => contact.address === user)?.metadata, {
-    anonymousChatId: former?.id,
-  });
-  await call(page, "logout");
-  await eventually(() => page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded"), "false");
-  await call(page, "open");
-  await box(page).waitFor();
-  await expect.poll(() => chat(page).locator(".text").count()).toBe(0);
-  const frame = page.frames().find((one) => one.url().includes("/web/"));
-  await eventually(async () => frame?.evaluate(() => Object.keys(localStorage)), []);
-});
-
-test("a site that removes the frame or the whole widget gets it back with the next opening", async () => {
-  const user = newUser();
-  const page = await visitSite(user);
-  await call(page, "open");
-  await box(page).waitFor();
-  await closeChat(page, () => call(page, "close"));
-  await place.say(user, "Are you there?");
-  const count = page.getByRole("button", { name: "Open chat, 1 unread" });
-  await count.waitFor();
-  await page.evaluate(() => document.querySelector("parley-chat")?.shadowRoot?.querySelector("iframe")?.remove());
-  await expect.poll(() => count.count()).toBe(1);
-  await call(page, "open");
-  await chat(page).getByText("Are you there?").waitFor();
-  await call(page, "close");
-  await page.evaluate(() => document.querySelector("parley-chat")?.remove());
-  await call(page, "open");
-  await chat(page).getByText("Are you there?").waitFor();
-});
-
-/** How sites put another page into the body. */
-const SWAPS = {
-  "the body, as Turbo does":
-    "const next = document.createElement('body'); next.innerHTML = '<main><h1>Next</h1></main>'; document.documentElement.replaceChild(next, document.body)",
-  "all in the body at once": "document.body.innerHTML = '<main><h1>Next</h1></main>'",
-  "all in the body, one by one, as htmx does":
-    "{ const { body } = document; const old = [...body.childNodes]; body.insertAdjacentHTML('afterbegin', '<main><h1>Next</h1></main>'); for (const each of old) each.remove() }",
-};
-
-test.each(Object.entries(SWAPS))(
-  "a site that replaces %s keeps the button, the open chat and what was written",
-  async (_, swap) => {
-    const user = newUser();
-    const page = await visitSite(user);
-    await page.getByRole("button", { name: "Open chat" }).click();
-    await box(page).fill("Before");
-    await page.keyboard.press("Enter");
-    await chat(page).getByText("Sent").waitFor();
-    for (let turn = 0; turn < 2; turn++) {
-      await page.evaluate(swap);
-      await page.getByRole("heading", { name: "Next" }).waitFor();
-      await chat(page).getByText("Before").waitFor();
-      // The person is on the site now.
-      expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
-    }
-    await page.getByRole("button", { name: "Close chat" }).click();
-    await page.evaluate(swap);
-    await place.say(user, "Behind");
-    await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
-    await expect.poll(() => page.locator("parley-chat").count()).toBe(1);
-  },
-);
-
 test("a site can leave the button out, and choose the color", async () => {
-  const { page, heard } = await unidentified({ launcher: "off", accent: "#7a1fa2" });
+  const { page, heard } = await visitUnidentified({ launcher: "off", accent: "#7a1fa2" });
   await eventually(heard, [["ready", undefined]]);
   await expect.poll(() => page.locator("parley-chat .launcher").isVisible()).toBe(false);
   await call(page, "open");
@@ -558,7 +287,7 @@ test("a site whose storage is blocked still has a chat", async () => {
       });
     }
   });
-  await page.goto(anonymous());
+  await page.goto(anonymousUrl());
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).fill("Hello");
   await page.keyboard.press("Enter");
