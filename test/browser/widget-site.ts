@@ -28,7 +28,7 @@ beforeAll(async () => {
     markup: `<!doctype html><html lang="en"><head><title>Shop</title>
 <meta name="viewport" content="width=device-width"><style>${HOSTILE}</style>
 ${widgetTag(place.base, Object.fromEntries(searchParams))}</head>
-<body><main><h1>A shop</h1><p>Things to buy.</p></main></body></html>`,
+<body><main><h1>A shop</h1><p>Things to buy.</p></main><script type="application/json">{}</script></body></html>`,
   }));
 });
 

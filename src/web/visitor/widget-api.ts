@@ -35,7 +35,7 @@ declare global {
  * @returns what tells the site of an event
  */
 export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: unknown) => void {
-  const listeners = new Map<unknown, Set<Listener>>();
+  const listeners = new Map<unknown, Set<Listener>>(EVENTS.map((event) => [event, new Set()]));
   let isReady = false;
 
   const notify = (listener: Listener, detail?: unknown): void => {
@@ -46,9 +46,8 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
     }
   };
   const listen = (change: "add" | "delete") => (event: unknown, listener: unknown) => {
-    if (!EVENTS.includes(event as WidgetEvent) || typeof listener !== "function") return false;
-    const found = listeners.get(event) ?? new Set();
-    listeners.set(event, found);
+    const found = listeners.get(event);
+    if (!found || typeof listener !== "function") return false;
     found[change](listener as Listener);
     if (change === "add" && event === "ready" && isReady) queueMicrotask(() => notify(listener as Listener));
     return true;
@@ -92,7 +91,7 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
 
   return (event, detail) => {
     if (event === "ready") isReady = true;
-    for (const listener of [...(listeners.get(event) ?? [])]) notify(listener, detail);
+    for (const listener of [...(listeners.get(event) as Set<Listener>)]) notify(listener, detail);
   };
 }
 
@@ -100,6 +99,6 @@ export function publishCalls(calls: WidgetCalls): (event: WidgetEvent, detail?: 
 export function readUser(given: unknown): SiteUser | null {
   const { user, hash, expires = null, name = "" } = (given ?? {}) as Record<string, unknown>;
   const until = typeof expires === "number" ? String(expires) : expires;
-  if (!user || typeof user !== "string" || typeof hash !== "string" || typeof name !== "string") return null;
-  return until === null || typeof until === "string" ? { user, hash, expires: until, name } : null;
+  const isValid = user && [user, hash, until ?? "", name].every((each) => typeof each === "string");
+  return isValid ? ({ user, hash, expires: until, name } as SiteUser) : null;
 }

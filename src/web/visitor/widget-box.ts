@@ -17,6 +17,8 @@ interface Shown {
 export function widgetBox({ channel, position, offset, colorScheme, accent }: DOMStringMap, language: string) {
   const element = document.createElement("parley-chat");
   element.dataset.parley = channel;
+  // Turbo's morph removes what the next page lacks, but not this.
+  element.dataset.turboPermanent = "";
   const shadow = element.attachShadow({ mode: "open" });
   // The site's policy could block a style element, but not a constructed style sheet.
   const sheet = new CSSStyleSheet();
@@ -30,7 +32,7 @@ export function widgetBox({ channel, position, offset, colorScheme, accent }: DO
   // Above what the site keeps at the bottom of its pages.
   if (Number(offset) > 0) box.style.setProperty("--offset", `${Number(offset)}px`);
   box.classList.toggle("dark", isDark(colorScheme));
-  const button = launcher();
+  const { button, draw } = launcher();
   const count = document.createElement("span");
   count.className = "count";
   button.append(count);
@@ -49,6 +51,7 @@ export function widgetBox({ channel, position, offset, colorScheme, accent }: DO
     describe({ open, unread, missing, texts }: Shown): void {
       box.classList.toggle("open", open);
       box.classList.toggle("missing", missing);
+      draw(open);
       button.setAttribute("aria-expanded", `${open}`);
       // Screen readers announce only a text that changes.
       notice.textContent = missing && open ? texts.missing : "";

@@ -14,11 +14,15 @@ interface FrameEvents {
 /** The frame with the chat. @param box where it has its place */
 export function widgetFrame(box: HTMLElement, { origin }: URL, { onMessage, onMissing }: FrameEvents) {
   let frame: HTMLIFrameElement | null = null;
+  /** The window into which the chat was loaded. */
+  let loaded: Window | null | undefined;
   /** Whether the chat in the frame is running. */
   let here = false;
+  /** The frame's window: none if the site has removed the frame. */
+  const view = () => frame?.contentWindow;
 
   addEventListener("message", ({ data, source, origin: from }: MessageEvent<ToHost | null>) => {
-    if (!frame || source !== frame.contentWindow || from !== origin || !data) return;
+    if (source !== view() || from !== origin || !data) return;
     if (data.parley === "here") {
       here = true;
       // On a phone, this hides the launcher, because the chat has its own close button.
@@ -30,15 +34,17 @@ export function widgetFrame(box: HTMLElement, { origin }: URL, { onMessage, onMi
 
   return {
     /** Whether it is there. The site may have removed it. */
-    isThere: () => frame?.isConnected === true,
+    isThere: () => Boolean(view()),
+    /** Whether the site has moved it. The browser then gives it a new window, with the address that it had at first. */
+    isMoved: () => Boolean(view()) && view() !== loaded,
     focus: () => frame?.focus(),
     post(message: ToFrame): void {
-      if (here) frame?.contentWindow?.postMessage(message, origin);
+      if (here) view()?.postMessage(message, origin);
     },
 
     /** Loads the chat, unless it is there. */
     load(src: string, title: string): void {
-      if (frame?.isConnected) return;
+      if (view()) return;
       here = false;
       const loading = document.createElement("iframe");
       frame = loading;
@@ -49,11 +55,12 @@ export function widgetFrame(box: HTMLElement, { origin }: URL, { onMessage, onMi
       frame.addEventListener("load", () => setTimeout(() => frame === loading && onMissing(!here), REPORT_TIMEOUT_MS));
       frame.src = src;
       box.prepend(frame);
+      loaded = view();
     },
 
     /** Tells the chat another address, if it is there. One that differs in the fragment alone loads nothing. */
     replace(src: string): void {
-      if (frame?.isConnected) frame.contentWindow?.location.replace(src);
+      view()?.location.replace(src);
     },
 
     /** Takes the frame away. What it still says is not heard. */

@@ -51,36 +51,38 @@ function start({ dataset, src }: HTMLScriptElement): void {
   let isLeaving = Boolean(leaves.get());
 
   const describe = () => look.describe({ open, unread, missing, texts });
+  const hasFocus = () => document.activeElement === element;
   /** Whether the frame is needed now. Others get it when they open the chat. */
   const isWanted = () => open || known.get() || user || isLeaving;
   const frameSrc = () => frameAddress(address, dataset, user, isLeaving);
 
-  // Turbo and Astro swap the body, and htmx all that is in it. A site that removes the widget and leaves the rest wants
-  // it gone.
-  const swaps = new MutationObserver((records) => {
+  // What does a site mean that removes the widget? If it takes the widget itself and something of the page's content
+  // stays, it wants the widget gone. All else is another page, on which the widget stays: Turbo and Astro replace the
+  // body, htmx all that is in it, and React all but scripts and styles, or even the document's element.
+  const watch = new MutationObserver((records) => {
     const { body } = document;
-    if (element.isConnected || !body) return;
+    if (element.isConnected ? !frame.isMoved() : !body) return;
+    frame.drop();
     const added = records.flatMap(({ addedNodes }) => [...addedNodes]);
-    if (!element.parentNode && [...body.children].some((each) => !added.includes(each))) return swaps.disconnect();
+    const stays = (each: Element) => !each.matches("script,style,link") && !added.some((node) => node.contains(each));
+    if (!element.parentNode && [...body.children].some(stays)) return watch.disconnect();
     focused = false;
     place();
     if (isWanted()) load();
   });
 
   function place(): void {
-    const { body, documentElement } = document;
     if (!element.isConnected) {
-      // The browser would load its frame again from the address with which it began.
-      frame.drop();
-      body.append(element);
+      // A cached copy of a page brings a copy of the widget, in which nothing is.
+      for (const each of document.querySelectorAll("parley-chat")) if (!each.shadowRoot) each.remove();
+      document.body.append(element);
     }
-    for (const each of [body, documentElement]) swaps.observe(each, { childList: true });
+    watch.observe(document, { childList: true, subtree: true });
   }
 
-  /** Loads the chat, again if the site has removed it. */
+  /** Loads the chat, again if the site has removed it. Nothing loads where the site has taken the widget away. */
   function load(): void {
-    place();
-    frame.load(frameSrc(), texts.chat);
+    if (element.isConnected) frame.load(frameSrc(), texts.chat);
   }
 
   function hear(message: ToHost): void {
@@ -121,23 +123,20 @@ function start({ dataset, src }: HTMLScriptElement): void {
     if (next && changed) opener = element.shadowRoot?.activeElement ?? document.activeElement;
     open = next;
     focused = focus;
-    if (open) load();
+    if (open) {
+      place();
+      load();
+    }
     opened.set(open ? "1" : "0");
     describe();
     if (open && focus) frame.focus();
     frame.post(open ? { parley: "opened", focus } : { parley: "closed" });
     // The site may close the chat while the visitor is elsewhere on the page.
-    if (!open && hadFocus) restoreFocus();
+    if (!open && hadFocus) {
+      const isThere = opener instanceof HTMLElement && opener !== document.body && opener.isConnected;
+      (isThere ? (opener as HTMLElement) : button).focus();
+    }
     if (changed) emit(open ? "open" : "close");
-  }
-
-  function hasFocus(): boolean {
-    return document.activeElement === element;
-  }
-
-  function restoreFocus(): void {
-    const isThere = opener instanceof HTMLElement && opener !== document.body && opener.isConnected;
-    (isThere ? (opener as HTMLElement) : button).focus();
   }
 
   /** Opens or closes by the site's wish, once the service has said that the chat may be shown. */
@@ -191,13 +190,13 @@ function start({ dataset, src }: HTMLScriptElement): void {
   }
 
   describe();
-  if (language !== "en") void translate();
-  void show();
-
-  async function translate(): Promise<void> {
-    texts = { ...texts, ...(await fetched<WidgetTexts>(new URL(`/widget/${language}.json`, address))) };
-    describe();
+  if (language !== "en") {
+    void fetched<WidgetTexts>(new URL(`/widget/${language}.json`, address)).then((found) => {
+      texts = { ...texts, ...found };
+      describe();
+    });
   }
+  void show();
 
   /** Adds the button, when the company wants it to be seen. */
   async function show(): Promise<void> {
