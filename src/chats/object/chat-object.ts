@@ -11,7 +11,7 @@ import { UNKNOWN } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
 import { turnsOf } from "./scheduled/turns.ts";
 import { isOwner } from "./visitors/socket-check.ts";
-import { eventNumber } from "./webhook-lines.ts";
+import { eventNumber } from "./webhook-subscriptions.ts";
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message

@@ -1,7 +1,7 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
 import { Acts } from "./acts.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
@@ -25,7 +25,7 @@ import { StoredDetails } from "./stored-details.ts";
 import { Typing } from "./typing.ts";
 import type { InputParts } from "./visitors/visitor-input.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import { chatLineHost } from "./webhook-lines.ts";
+import { chatLineHost } from "./webhook-subscriptions.ts";
 
 /** How long a part rests after a failure. */
 const REST_MS = 30_000;

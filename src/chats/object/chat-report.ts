@@ -10,7 +10,7 @@ import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
-import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import type { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
 

@@ -4,7 +4,7 @@ import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
-import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import type { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ChatFiles, deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";

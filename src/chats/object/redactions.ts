@@ -1,7 +1,7 @@
 import type { RedactAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
-import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import type { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";

@@ -14,7 +14,7 @@ import { FreedChats } from "./freed-chats.ts";
 import { KeyTable } from "./key-table.ts";
 import { MemberNumbers } from "./member-numbers.ts";
 import { MemberRecords } from "./member-records.ts";
-import { OwnLines } from "./own-lines.ts";
+import { OwnLines } from "./own-subscriptions.ts";
 import { ReportPace } from "./report-pace.ts";
 import { RetentionWalk } from "./retention-walk.ts";
 import { Settings } from "./settings.ts";

@@ -1,8 +1,8 @@
 import { eventId } from "../../model/event.ts";
 import { renderEvent } from "../../model/event-json.ts";
-import type { LineHost } from "../../webhooks/line/host.ts";
-import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
-import { linePorts } from "../../webhooks/line/ports.ts";
+import type { LineHost } from "../../webhooks/subscription/host.ts";
+import { type LinesObject, ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
+import { linePorts } from "../../webhooks/subscription/ports.ts";
 import type { Existence } from "./existence.ts";
 import type { Feed } from "./feed.ts";
 import { OwnEvents } from "./own-events.ts";

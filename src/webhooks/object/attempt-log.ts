@@ -1,5 +1,5 @@
 import type { AttemptFilter, AttemptPage, LoggedAttempt, WebhookAttempt } from "../../model/webhook.ts";
-import { reportedClass } from "../line/retry.ts";
+import { reportedClass } from "../subscription/retry.ts";
 import { countAttempt, EMPTY_TALLY, type Tally } from "./state.ts";
 
 /** What the log stores besides the attempt. */

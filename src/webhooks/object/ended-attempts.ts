@@ -1,14 +1,14 @@
 import type { WebhookAttempt } from "../../model/webhook.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { reportedClass } from "../line/retry.ts";
+import { reportedClass } from "../subscription/retry.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { FailedEvents } from "./failed-events.ts";
 import type { KnownWebhook } from "./known-webhook.ts";
 import type { Replays } from "./replays.ts";
 import type { Slots } from "./slots.ts";
 import { webhookAfterAttempt } from "./state.ts";
-import type { WaitingLines } from "./waiting-lines.ts";
+import type { WaitingLines } from "./waiting-subscriptions.ts";
 
 const MAX_REPORTED = 1_000;
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { Notices, OrganizationNotice } from "./notices.ts";
 import { afterNewUrl, type Change, mustStoreState, newWebhookState, type Webhook, type WebhookState } from "./state.ts";
-import type { WaitingLines } from "./waiting-lines.ts";
+import type { WaitingLines } from "./waiting-subscriptions.ts";
 
 export interface KnownWebhookPorts {
   kv: Pick<SyncKvStorage, "get" | "put">;

@@ -21,7 +21,7 @@ import { Pings } from "./pings.ts";
 import type { Replays } from "./replays.ts";
 import { type HeldPermit, Slots } from "./slots.ts";
 import { afterTime, disable, disablesAtOf, enable, nextChangeAt, retry, type WebhookState } from "./state.ts";
-import type { WaitingLines } from "./waiting-lines.ts";
+import type { WaitingLines } from "./waiting-subscriptions.ts";
 import { Waker } from "./waker.ts";
 
 export interface WebhookPermitPorts extends NoticePorts {

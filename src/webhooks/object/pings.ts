@@ -1,8 +1,8 @@
 import type { Event } from "../../model/event.ts";
 import type { Payload, PingRefusal, WebhookAttempt } from "../../model/webhook.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { attemptRecord } from "../line/attempt-record.ts";
-import { type CallHost, callWebhook } from "../line/call-webhook.ts";
+import { attemptRecord } from "../subscription/attempt-record.ts";
+import { type CallHost, callWebhook } from "../subscription/call-webhook.ts";
 import type { KnownWebhook } from "./known-webhook.ts";
 import { MAX_HOLD_MS, takeStart } from "./pace.ts";
 import type { Slots } from "./slots.ts";

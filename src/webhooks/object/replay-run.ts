@@ -5,10 +5,10 @@ import type { Clock } from "../../platform/clock.ts";
 import { doEach, MAX_CONCURRENT } from "../../platform/concurrency.ts";
 import { inTime, withDeadline } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
-import { joinedRanges } from "../line/event-ranges.ts";
+import { joinedRanges } from "../subscription/event-ranges.ts";
 import type { FailedEvents, FailedRange } from "./failed-events.ts";
-import type { GoneLines } from "./gone-lines.ts";
-import type { UnreachedLine, UnreachedLines } from "./unreached-lines.ts";
+import type { GoneLines } from "./gone-subscriptions.ts";
+import type { UnreachedLine, UnreachedLines } from "./unreached-subscriptions.ts";
 
 /** Events of one line in an organization's feed. `pos` is their position in it. */
 export interface LinePointer {

@@ -1,6 +1,6 @@
 import { isoTime } from "../../model/time.ts";
 import type { DisabledReason, WebhookStateName } from "../../model/webhook.ts";
-import type { AnswerClass } from "../line/retry.ts";
+import type { AnswerClass } from "../subscription/retry.ts";
 import { afterProbe, type ProbePlan, planProbes } from "./probes.ts";
 
 /**

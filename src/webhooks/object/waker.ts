@@ -6,7 +6,7 @@ import { causeOf } from "../../platform/log.ts";
 import { MAX_HOLD_MS, slotsOf, wakeLinesFrom } from "./pace.ts";
 import type { Slots } from "./slots.ts";
 import type { WebhookState } from "./state.ts";
-import type { WaitingLines } from "./waiting-lines.ts";
+import type { WaitingLines } from "./waiting-subscriptions.ts";
 
 /** When a line that did not answer is woken again. */
 const AGAIN: Backoff = { firstMs: 15_000, maxMs: 300_000 };

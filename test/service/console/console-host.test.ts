@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { linePorts } from "../../../src/webhooks/line/ports.ts";
+import { linePorts } from "../../../src/webhooks/subscription/ports.ts";
 import { codeOf, cookieOf, OWN_PAGE } from "../../support/console.ts";
 import { admin, type Call, call, created, expectError, expectFaults, newOrganization } from "../../support/harness.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";

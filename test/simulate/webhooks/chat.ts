@@ -3,7 +3,7 @@ import type { MessageLog } from "../../../src/chats/object/log/message-log.ts";
 import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import type { EventRange, WebhookFilter } from "../../../src/model/webhook.ts";
-import type { LineHost } from "../../../src/webhooks/line/host.ts";
+import type { LineHost } from "../../../src/webhooks/subscription/host.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Service } from "./load-service.ts";
 import type { Receivers } from "./receivers.ts";

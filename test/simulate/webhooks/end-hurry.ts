@@ -1,13 +1,13 @@
-import type { StoredLine } from "../../../src/webhooks/line/line.ts";
+import type { StoredLine } from "../../../src/webhooks/subscription/subscription.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
 import type { WebhookJudge } from "./judge.ts";
-import type { BookedLine } from "./lines-book.ts";
 import type { Owner } from "./owner.ts";
 import { pass } from "./pass.ts";
 import { stateOf } from "./permit-judge.ts";
 import type { Receivers } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
+import type { BookedLine } from "./subscriptions-book.ts";
 
 interface Parts {
   world: WebhookWorld;

@@ -1,11 +1,11 @@
 import type { WebhookAttempt } from "../../../src/model/webhook.ts";
-import type { StoredLine } from "../../../src/webhooks/line/line.ts";
+import type { StoredLine } from "../../../src/webhooks/subscription/subscription.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { LineIdentity } from "./chat.ts";
-import { type BookedLine, LinesBook } from "./lines-book.ts";
 import { PermitJudge, stateOf } from "./permit-judge.ts";
 import type { Call } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
+import { type BookedLine, LinesBook } from "./subscriptions-book.ts";
 import { checkWait } from "./waits.ts";
 
 const MINUTE = 60_000;

@@ -1,11 +1,11 @@
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/model/webhook.ts";
-import { reportedClass } from "../../../src/webhooks/line/retry.ts";
 import type { WebhookState } from "../../../src/webhooks/object/state.ts";
+import { reportedClass } from "../../../src/webhooks/subscription/retry.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Result } from "../objects/party.ts";
-import type { LinesBook } from "./lines-book.ts";
 import { LogJudge } from "./log-judge.ts";
 import type { WebhookWorld } from "./rules.ts";
+import type { LinesBook } from "./subscriptions-book.ts";
 
 /** How long a permit that is not reported counts. */
 const LEASE_MS = 35_000;

@@ -2,7 +2,7 @@ import { wrongVersions } from "../objects/wrong-versions.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few dozen seeds. */
 export const PLAIN_SABOTEURS = wrongVersions({
-  "src/webhooks/line/sender.ts": {
+  "src/webhooks/subscription/sender.ts": {
     "the cursor moves before the answer": [
       "    const result = await callWebhook(this.#host, call, mayStart);",
       `    if (replayId === null) this.#kept.save({ ...this.#kept.line, cursor: fact.number, previous: fact.number });
@@ -17,7 +17,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
       "    const previous = replayId === null ? this.#kept.line.previous : null;\n    if (replayId === null) this.#kept.save({ ...this.#kept.line, previous: fact.number });\n",
     ],
   },
-  "src/webhooks/line/line.ts": {
+  "src/webhooks/subscription/subscription.ts": {
     "what a line gave up is not stored until it is reported": [
       "return { ...line, unreported: [...line.unreported, attempt], hasGivenUp: true };",
       "return line;",
@@ -68,13 +68,13 @@ export const PLAIN_SABOTEURS = wrongVersions({
       "",
     ],
   },
-  "src/webhooks/line/call-webhook.ts": {
+  "src/webhooks/subscription/call-webhook.ts": {
     "an answer is kept that quotes a text redacted during the call": [
       "response: host.redactions() === redactions ? response : null,",
       "response,",
     ],
   },
-  "src/webhooks/line/lines.ts": {
+  "src/webhooks/subscription/subscriptions.ts": {
     "answers are kept after a redaction": ["sender.forgetResponses();", "void sender;"],
     "a chat makes four calls at a time": ["const MAX_BUSY = 3;", "const MAX_BUSY = 4;"],
   },
@@ -137,7 +137,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
       "const count = await this.#handOut(id, line);",
     ],
   },
-  "src/webhooks/line/pending-events.ts": {
+  "src/webhooks/subscription/pending-events.ts": {
     "a search ends after its first step": [
       "this.#searchedTo = this.#found ? this.#found.number - 1 : range[1];",
       "this.#searchedTo = this.#found ? this.#found.number - 1 : this.#host.newest();",
@@ -167,7 +167,7 @@ const RARE_SABOTEURS = wrongVersions({
       "if (this.#ports.limits()) waiting.remove(lineId);",
     ],
   },
-  "src/webhooks/object/waiting-lines.ts": {
+  "src/webhooks/object/waiting-subscriptions.ts": {
     "the number of a line that waits can fall": [
       "number = max(number + 1, excluded.number)",
       "number = excluded.number",
@@ -179,16 +179,16 @@ const RARE_SABOTEURS = wrongVersions({
       "    waiting.remove(lineId);\n    return permit;\n",
     ],
   },
-  "src/webhooks/line/sender.ts": {
+  "src/webhooks/subscription/sender.ts": {
     "a call starts although its chat was deleted": [
       "this.#kept.exists && this.#isCurrent(next) && isPermitFresh(",
       "isPermitFresh(",
     ],
   },
-  "src/webhooks/line/call-webhook.ts": {
+  "src/webhooks/subscription/call-webhook.ts": {
     "redactions are not compared after signing": ["    if (host.redactions() !== redactions) continue;\n", ""],
   },
-  "src/webhooks/line/line.ts": {
+  "src/webhooks/subscription/subscription.ts": {
     "a permit is good forever": ["return now - askedAt < PERMIT_MS;", "return now >= askedAt;"],
     "tries are not counted": [
       "const tries = { number: work.number, tries: work.tries + 1, nextAt };",

@@ -1,4 +1,4 @@
-import type { StoredLine } from "../../../src/webhooks/line/line.ts";
+import type { StoredLine } from "../../../src/webhooks/subscription/subscription.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { WebhookWorld } from "./rules.ts";
 

@@ -1,7 +1,7 @@
 import type { ChatRetention } from "../../../model/chat-answers.ts";
 import { earliest } from "../../../platform/object/alarm.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
-import type { ObjectLines } from "../../../webhooks/line/object-lines.ts";
+import type { ObjectLines } from "../../../webhooks/subscription/object-subscriptions.ts";
 import type { ChatReporter } from "../chat-report.ts";
 import type { ContactAddresses } from "../contact-addresses.ts";
 import type { Erasure } from "../erasure.ts";

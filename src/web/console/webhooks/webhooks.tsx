@@ -1,5 +1,5 @@
 import type { ScreenParts } from "../location.ts";
-import { LineScreen } from "./line-screen.tsx";
+import { LineScreen } from "./subscription-screen.tsx";
 import { WebhookList } from "./webhook-list.tsx";
 import { WebhookScreen } from "./webhook-screen.tsx";
 

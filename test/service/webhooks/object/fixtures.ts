@@ -7,7 +7,7 @@ import { eventId } from "../../../../src/model/event.ts";
 import { newId } from "../../../../src/model/id.ts";
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../../src/model/webhook.ts";
 import { seal, sealingKeys } from "../../../../src/secrets/sealing.ts";
-import { judgeAnswer } from "../../../../src/webhooks/line/retry.ts";
+import { judgeAnswer } from "../../../../src/webhooks/subscription/retry.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { newOrganization } from "../../../support/harness.ts";
 

@@ -4,11 +4,11 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "../../../../src/model/webhook.ts";
-import { judgeAnswer, nextTry, reportedClass } from "../../../../src/webhooks/line/retry.ts";
 import type { WebhookConfig } from "../../../../src/webhooks/object/configuration.ts";
 import { type WebhookPermitPorts, WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
 import { countAttempt, EMPTY_TALLY, type Notice } from "../../../../src/webhooks/object/state.ts";
-import type { WaitingLine } from "../../../../src/webhooks/object/waiting-lines.ts";
+import type { WaitingLine } from "../../../../src/webhooks/object/waiting-subscriptions.ts";
+import { judgeAnswer, nextTry, reportedClass } from "../../../../src/webhooks/subscription/retry.ts";
 import { FakeClock, settle } from "../../platform/fake-clock.ts";
 
 class FakeWaiting {

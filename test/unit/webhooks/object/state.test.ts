@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AnswerClass } from "../../../../src/webhooks/line/retry.ts";
 import { mayProbe, planProbes } from "../../../../src/webhooks/object/probes.ts";
 import {
   afterNewUrl,
@@ -16,6 +15,7 @@ import {
   type Webhook,
   webhookAfterAttempt,
 } from "../../../../src/webhooks/object/state.ts";
+import type { AnswerClass } from "../../../../src/webhooks/subscription/retry.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 10);
 const SECOND = 1_000;

@@ -3,8 +3,8 @@ import { EVENT_TYPES, type EventType, eventId, lifeDigits, parseEventId } from "
 import { matches } from "../../model/event-filter.ts";
 import type { WebhookFilter } from "../../model/webhook.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
-import type { LineHost } from "../../webhooks/line/host.ts";
-import { linePorts } from "../../webhooks/line/ports.ts";
+import type { LineHost } from "../../webhooks/subscription/host.ts";
+import { linePorts } from "../../webhooks/subscription/ports.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ChatEvents } from "./rendered-events.ts";

@@ -7,8 +7,8 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "../../../../src/model/webhook.ts";
-import type { LineHost } from "../../../../src/webhooks/line/host.ts";
-import { Lines } from "../../../../src/webhooks/line/lines.ts";
+import type { LineHost } from "../../../../src/webhooks/subscription/host.ts";
+import { Lines } from "../../../../src/webhooks/subscription/subscriptions.ts";
 import { FakeClock } from "../../platform/fake-clock.ts";
 
 export const NOW = Date.parse("2026-11-20T12:00:00.000Z");

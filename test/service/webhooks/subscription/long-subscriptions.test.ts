@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { EventRange } from "../../../../src/model/webhook.ts";
-import type { StoredLine } from "../../../../src/webhooks/line/line.ts";
+import type { StoredLine } from "../../../../src/webhooks/subscription/subscription.ts";
 import { newChat, newOrganization } from "../../../support/harness.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { report } from "../../events/fixtures.ts";

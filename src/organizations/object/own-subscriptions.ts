@@ -1,6 +1,6 @@
 import type { EventRange, WebhookList } from "../../model/webhook.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
-import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import type { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
 import { isNoticeLine, type OwnLineParts, ownPart } from "./own-part.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { EventFact } from "../../model/event.ts";
 import type { WebhookFilter } from "../../model/webhook.ts";
 import type { LineHost } from "./host.ts";
-import { type Next, type StoredLine, withFilter } from "./line.ts";
 import { PendingEvents, type SEARCH } from "./pending-events.ts";
+import { type Next, type StoredLine, withFilter } from "./subscription.ts";
 
 /** The line of one webhook as it is stored, and the events that wait in it. */
 export class KeptLine {

@@ -1,7 +1,7 @@
 import type { EventFact } from "../../model/event.ts";
 import type { EventRange, WebhookFilter } from "../../model/webhook.ts";
 import type { LineHost } from "./host.ts";
-import { type Next, nextWork, type Replay, replayWork, type StoredLine, withReplaySearched } from "./line.ts";
+import { type Next, nextWork, type Replay, replayWork, type StoredLine, withReplaySearched } from "./subscription.ts";
 
 /**
  * How much one step may look at, so that it takes a few milliseconds however many events there are. A statement costs as

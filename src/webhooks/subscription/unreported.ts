@@ -1,7 +1,7 @@
 import type { WebhookAttempt } from "../../model/webhook.ts";
 import type { LineHost } from "./host.ts";
-import type { KeptLine } from "./kept-line.ts";
-import { afterReport } from "./line.ts";
+import type { KeptLine } from "./stored-subscription.ts";
+import { afterReport } from "./subscription.ts";
 
 /** What a line's webhook does not know yet: how attempts ended, and a permit that was not used. */
 export class Unreported {

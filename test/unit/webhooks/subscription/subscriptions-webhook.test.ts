@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nextTry } from "../../../../src/webhooks/line/retry.ts";
+import { nextTry } from "../../../../src/webhooks/subscription/retry.ts";
 import type { FakeClock } from "../../platform/fake-clock.ts";
 import { FakeWebhook } from "../object/fake-webhook.ts";
 import { DAY, HOOK_URL, LineOwner, MINUTE, SECOND } from "./owner.ts";

@@ -1,9 +1,9 @@
 import type { EventRange, LineDescription, WebhookList } from "../../model/webhook.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { LineHost } from "./host.ts";
-import { lineKey } from "./kept-line.ts";
-import { newLine, type StoredLine } from "./line.ts";
 import { LEASE_MS, LineSender } from "./sender.ts";
+import { lineKey } from "./stored-subscription.ts";
+import { newLine, type StoredLine } from "./subscription.ts";
 
 /** Half of the connections that an object may have open. The others are left to the networks. */
 const MAX_BUSY = 3;

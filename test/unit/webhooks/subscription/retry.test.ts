@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeAnswer, nextTry } from "../../../../src/webhooks/line/retry.ts";
+import { judgeAnswer, nextTry } from "../../../../src/webhooks/subscription/retry.ts";
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
 import { type EventFact, eventId, parseEventId } from "../../../../src/model/event.ts";
-import type { StoredLine } from "../../../../src/webhooks/line/line.ts";
+import type { StoredLine } from "../../../../src/webhooks/subscription/subscription.ts";
 import { ringAlarm, runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
 import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../../support/harness.ts";

@@ -2,7 +2,7 @@ import type { EventRange, WebhookList } from "../../model/webhook.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { LineHost } from "./host.ts";
-import { Lines } from "./lines.ts";
+import { Lines } from "./subscriptions.ts";
 
 /** What lines need of the object that they run in. */
 export interface LinesObject {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EventRange } from "../../../../src/model/webhook.ts";
-import { joinedRanges, rangesAfter, rangesUpTo } from "../../../../src/webhooks/line/event-ranges.ts";
+import { joinedRanges, rangesAfter, rangesUpTo } from "../../../../src/webhooks/subscription/event-ranges.ts";
 
 test("ranges that touch or overlap are joined, and the given ones stay as they are", () => {
   const given: EventRange[] = [

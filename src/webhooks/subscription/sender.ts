@@ -13,7 +13,8 @@ import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
 import { joinedRanges, rangesUpTo } from "./event-ranges.ts";
 import type { LineHost } from "./host.ts";
-import { KeptLine } from "./kept-line.ts";
+import { SEARCH } from "./pending-events.ts";
+import { KeptLine } from "./stored-subscription.ts";
 import {
   afterGivingUp,
   afterLater,
@@ -31,8 +32,7 @@ import {
   type Work,
   withoutResponses,
   withReplay,
-} from "./line.ts";
-import { SEARCH } from "./pending-events.ts";
+} from "./subscription.ts";
 import { Unreported } from "./unreported.ts";
 
 type Granted = WebhookPermitAnswer & { outcome: "granted" };
