@@ -1,7 +1,7 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
+import { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { Acts } from "./acts.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
@@ -25,7 +25,7 @@ import { StoredDetails } from "./stored-details.ts";
 import { Typing } from "./typing.ts";
 import type { InputParts } from "./visitors/visitor-input.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import { chatLineHost } from "./webhook-subscriptions.ts";
+import { subscriptionHost } from "./webhook-subscriptions.ts";
 
 /** How long a part rests after a failure. */
 const REST_MS = 30_000;
@@ -46,7 +46,7 @@ export class ChatParts {
   readonly contact: ContactAddresses;
   readonly events: ChatEvents;
   /** They deliver the chat's events to webhooks, beside the delivery of messages and the report. */
-  readonly lines: ObjectLines;
+  readonly subscriptions: ObjectSubscriptions;
   readonly report: ChatReporter;
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
@@ -94,7 +94,7 @@ export class ChatParts {
     this.alarm = new StandingAlarm(storage);
     this.contact = new ContactAddresses(this);
     this.events = new ChatEvents(this);
-    this.lines = new ObjectLines(this, () => chatLineHost(this));
+    this.subscriptions = new ObjectSubscriptions(this, () => subscriptionHost(this));
     this.report = new ChatReporter(this);
     this.queue = new DeliveryQueue(this);
     this.visitors = new VisitorSockets(this);
@@ -109,7 +109,7 @@ export class ChatParts {
     this.notes = new Notes(storage.sql, this.log, this.files);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
-    const { lines, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
+    const { subscriptions, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -119,13 +119,13 @@ export class ChatParts {
         backoff: { firstMs: REST_MS, maxMs: REST_MS },
       },
       // The queue delivers what takes its place now.
-      { lines, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log, notes },
+      { subscriptions, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log, notes },
     );
   }
 
   /**
-   * Sets the alarm for the report of a change and for scheduled messages, and reports at once if `ChatReporter` says so.
-   * The changes of one commit share an announcement.
+   * Sets the alarm for the report of a change and for scheduled messages, and reports at once if `ChatReporter` says
+   * so. The changes of one commit share an announcement.
    * @throws if the alarm can't be set
    */
   announce(): Promise<void> {
@@ -158,11 +158,11 @@ export class ChatParts {
     try {
       await this.alarm.standing();
     } finally {
-      // From here on, a change needs an announcement of its own: the alarm and the lines may not cover it.
+      // From here on, a change needs an announcement of its own: the alarm and the subscriptions may not cover it.
       this.#announcement = undefined;
     }
     await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));
-    this.lines.start();
+    this.subscriptions.start();
     if (this.report.isPrompt) this.ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
   }
 }

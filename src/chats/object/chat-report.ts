@@ -10,7 +10,7 @@ import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
-import type { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
+import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
 
@@ -29,7 +29,7 @@ interface Parts extends ActivitySources {
   env: Env;
   storage: { kv: SyncKvStorage };
   adoption: Pick<Adoption, "identity" | "exists">;
-  lines: ObjectLines;
+  subscriptions: ObjectSubscriptions;
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
   alarm: Pick<StandingAlarm, "isBy">;
@@ -182,8 +182,8 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   /**
-   * Messages took their places in this alarm, and their delivery comes first: many chats may have some that are due at the
-   * same time. The report follows as after any other change, and is put off only once.
+   * Messages took their places in this alarm, and their delivery comes first: many chats may have some that are due at
+   * the same time. The report follows as after any other change, and is put off only once.
    */
   putOff(): void {
     this.#putOff ??= "next";
@@ -283,8 +283,8 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#begin(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
-    const { lines, retention } = this.#parts;
-    const told = { number, events: this.#burst(report), webhooks: lines.all.version, ...report.state };
+    const { subscriptions, retention } = this.#parts;
+    const told = { number, events: this.#burst(report), webhooks: subscriptions.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
       callOrganization(this.#parts.env, organizationId, (organization) =>
@@ -296,7 +296,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (answer.outcome === "ok") {
       this.#answeredAt = Date.now();
       this.#listeningUntil = this.#answeredAt + answer.listeningForMs;
-      if (answer.webhooks) lines.configure(answer.webhooks, answer.webhooks.startAfter);
+      if (answer.webhooks) subscriptions.configure(answer.webhooks, answer.webhooks.startAfter);
       retention.onRetention(answer.retention);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;

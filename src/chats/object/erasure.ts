@@ -4,7 +4,7 @@ import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
-import type { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
+import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ChatFiles, deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
@@ -20,12 +20,14 @@ interface Parts {
   adoption: Adoption;
   alarm: StandingAlarm;
   visitors: VisitorSockets;
-  lines: ObjectLines;
+  subscriptions: ObjectSubscriptions;
   files: ChatFiles;
   due: DueWork;
 }
 
-/** The deletion of a chat in its object. A tombstone stays for ten minutes, so that no late call creates the chat again. */
+/**
+ * The deletion of a chat in its object. A tombstone stays for ten minutes, so that no late call creates the chat again.
+ */
 export class Erasure implements DuePart {
   readonly #parts: Parts;
 
@@ -104,9 +106,9 @@ export class Erasure implements DuePart {
   }
 
   #bury(tombstone: Tombstone): void {
-    const { adoption, due, lines, visitors } = this.#parts;
+    const { adoption, due, subscriptions, visitors } = this.#parts;
     visitors.closeAll();
-    lines.ownerDeleted();
+    subscriptions.ownerDeleted();
     // Before the first await: an attempt under way must find no chat when it returns.
     adoption.bury(tombstone);
     due.forget();

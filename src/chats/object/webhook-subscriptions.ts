@@ -3,8 +3,8 @@ import { EVENT_TYPES, type EventType, eventId, lifeDigits, parseEventId } from "
 import { matches } from "../../model/event-filter.ts";
 import type { WebhookFilter } from "../../model/webhook.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
-import type { LineHost } from "../../webhooks/subscription/host.ts";
-import { linePorts } from "../../webhooks/subscription/ports.ts";
+import type { SubscriptionHost } from "../../webhooks/subscription/host.ts";
+import { subscriptionPorts } from "../../webhooks/subscription/ports.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ChatEvents } from "./rendered-events.ts";
@@ -18,16 +18,19 @@ interface Parts {
   adoption: Adoption;
 }
 
-/** The owner of the lines that deliver a chat's events to webhooks; null before the chat's adoption and after its deletion. */
-export function chatLineHost({ adoption, alarm, env, events, log, storage }: Parts): LineHost | null {
+/**
+ * The owner of the subscriptions that deliver a chat's events to webhooks; null before the chat's adoption and after
+ * its deletion.
+ */
+export function subscriptionHost({ adoption, alarm, env, events, log, storage }: Parts): SubscriptionHost | null {
   const identity = adoption.identity();
   if (!identity) return null;
   const { chatId, channelId, life } = identity;
   const exists = () => adoption.exists(life);
   return {
-    ...linePorts(env),
+    ...subscriptionPorts(env),
     kv: storage.kv,
-    lineId: chatId,
+    subscriptionId: chatId,
     exists,
     newest: () => log.events.newest,
     matching: (range, filter, limit) => log.events.matching(range, typesOf(filter, channelId), limit),

@@ -1,16 +1,17 @@
 import type { EventRange, WebhookList } from "../../model/webhook.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
-import type { ObjectLines } from "../../webhooks/subscription/object-subscriptions.ts";
-import { isNoticeLine, type OwnLineParts, ownPart } from "./own-part.ts";
+import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
+import { isNoticeSubscription, type OwnSubscriptionParts, ownPart } from "./own-part.ts";
 
 /**
- * The lines that deliver the organization's own events to webhooks. The notices of the webhooks have lines of their own:
- * the deletion of a channel's thousands of chats must not hold up the news that a webhook fails.
+ * The subscriptions that deliver the organization's own events to webhooks. The notices of the webhooks have
+ * subscriptions of their own: the deletion of a channel's thousands of chats must not hold up the news that a webhook
+ * fails.
  */
-export class OwnLines {
-  readonly parts: { notices: ObjectLines; events: ObjectLines };
+export class OwnSubscriptions {
+  readonly parts: { notices: ObjectSubscriptions; events: ObjectSubscriptions };
 
-  constructor(parts: OwnLineParts) {
+  constructor(parts: OwnSubscriptionParts) {
     this.parts = { notices: ownPart(parts, "notices"), events: ownPart(parts, "events") };
   }
 
@@ -25,16 +26,16 @@ export class OwnLines {
     });
   }
 
-  /** See `Lines.wake`. @param lineId which of the webhook's two lines */
-  wake(webhookId: string, number: number, startedAt: number, lineId: string): Promise<number | null> {
-    const part = isNoticeLine(lineId) ? this.parts.notices : this.parts.events;
+  /** See `Subscriptions.wake`. @param subscriptionId which of the webhook's two subscriptions */
+  wake(webhookId: string, number: number, startedAt: number, subscriptionId: string): Promise<number | null> {
+    const part = isNoticeSubscription(subscriptionId) ? this.parts.notices : this.parts.events;
     return part.wake(webhookId, number, startedAt);
   }
 
-  /** See `Lines.replay`. @param lineId only this line; the organization's id for both */
-  async replay(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number> {
+  /** See `Subscriptions.replay`. @param subscriptionId only this subscription; the organization's id for both */
+  async replay(webhookId: string, replayId: string, ranges: EventRange[], subscriptionId: string): Promise<number> {
     const found = await this.parts.notices.replay(webhookId, replayId, ranges);
-    if (isNoticeLine(lineId)) return found;
+    if (isNoticeSubscription(subscriptionId)) return found;
     // Both look at all events of the ranges: not in one step.
     await SYSTEM_CLOCK.wait(0);
     return found + (await this.parts.events.replay(webhookId, replayId, ranges));

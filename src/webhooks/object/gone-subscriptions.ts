@@ -1,7 +1,9 @@
 import type { ReplayLeft } from "../../model/webhook.ts";
 
-/** What the lines of the last replay had not sent when their chats were deleted. Nobody will send these events. */
-export class GoneLines {
+/**
+ * What the subscriptions of the last replay had not sent when their chats were deleted. Nobody will send these events.
+ */
+export class GoneSubscriptions {
   readonly #sql: Pick<SqlStorage, "exec">;
 
   static readonly schema =
@@ -11,12 +13,12 @@ export class GoneLines {
     this.#sql = sql;
   }
 
-  /** A line is gone. A repeated call changes nothing. @param at when, Unix milliseconds */
-  add(lineId: string, at: number, { left }: ReplayLeft): void {
-    this.#sql.exec("insert or ignore into gone_lines (line, at, events) values (?, ?, ?)", lineId, at, left);
+  /** A subscription is gone. A repeated call changes nothing. @param at when, Unix milliseconds */
+  add(subscriptionId: string, at: number, { left }: ReplayLeft): void {
+    this.#sql.exec("insert or ignore into gone_lines (line, at, events) values (?, ?, ?)", subscriptionId, at, left);
   }
 
-  /** How many events of the replay went with their lines. */
+  /** How many events of the replay went with their subscriptions. */
   events(): number {
     return this.#sql.exec<{ events: number }>("select ifnull(sum(events), 0) as events from gone_lines").one().events;
   }

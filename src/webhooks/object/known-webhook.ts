@@ -2,13 +2,13 @@ import type { Clock } from "../../platform/clock.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { Notices, OrganizationNotice } from "./notices.ts";
 import { afterNewUrl, type Change, mustStoreState, newWebhookState, type Webhook, type WebhookState } from "./state.ts";
-import type { WaitingLines } from "./waiting-subscriptions.ts";
+import type { WaitingSubscriptions } from "./waiting-subscriptions.ts";
 
 export interface KnownWebhookPorts {
   kv: Pick<SyncKvStorage, "get" | "put">;
   clock: Pick<Clock, "now">;
-  log: Pick<AttemptLog, "tally" | "linesToRetry">;
-  waiting: Pick<WaitingLines, "add">;
+  log: Pick<AttemptLog, "tally" | "subscriptionsToRetry">;
+  waiting: Pick<WaitingSubscriptions, "add">;
   notices: Pick<Notices, "add">;
   /** Runs writes that are stored together or, if it throws, not at all. */
   atomically(writes: () => void): void;
@@ -18,7 +18,9 @@ export interface KnownWebhookPorts {
   changed(before: WebhookState, state: WebhookState): void;
 }
 
-/** A webhook's state and tally in memory. A change is stored first and known then, so that a failed write loses nothing. */
+/**
+ * A webhook's state and tally in memory. A change is stored first and known then, so that a failed write loses nothing.
+ */
 export class KnownWebhook {
   readonly #ports: KnownWebhookPorts;
   #webhook: Webhook | undefined;
@@ -57,8 +59,9 @@ export class KnownWebhook {
     const { kv, clock, log, waiting } = this.#ports;
     const before = this.state;
     if (state.startedAt !== before.startedAt) {
-      // They wait for the next try of an event, perhaps for hours. Now they are woken like those that wait for the webhook.
-      for (const lineId of log.linesToRetry()) waiting.add(lineId);
+      // They wait for the next try of an event, perhaps for hours. Now they are woken like those that wait for the
+      // webhook.
+      for (const subscriptionId of log.subscriptionsToRetry()) waiting.add(subscriptionId);
     }
     this.#ports.notices.add(notices);
     if (state !== before && mustStoreState(before, state, clock.now())) kv.put("state", state);
@@ -71,10 +74,11 @@ export class KnownWebhook {
     if (state !== before) this.#ports.changed(before, state);
   }
 
-  /** A line makes a probe. Not stored: after an eviction, the same line may make the next one. */
-  probedBy(lineId: string): void {
+  /** A subscription makes a probe. Not stored: after an eviction, the same subscription may make the next one. */
+  probedBy(subscriptionId: string): void {
     const { state, tally } = this.current;
-    if (state.probes) this.#webhook = { state: { ...state, probes: { ...state.probes, lastLine: lineId } }, tally };
+    if (state.probes)
+      this.#webhook = { state: { ...state, probes: { ...state.probes, lastLine: subscriptionId } }, tally };
   }
 
   /** Uses the configured URL. If it is new, the webhook's state begins again. */

@@ -69,6 +69,6 @@ export async function pingWebhook(
   // Not for a sample, which is always there, and may always start.
   if (result === "gone" || result === "stopped") throw new Error(`a ping of ${webhookId} was ${result}`);
   const outcome = result.class === "accepted" ? "accepted" : "given_up";
-  const sample = { lineId: organizationId, eventId: event.id, fact, replayId: null };
+  const sample = { subscriptionId: organizationId, eventId: event.id, fact, replayId: null };
   return attemptRecord(sample, { ...result, outcome, permit: "" });
 }

@@ -1,22 +1,22 @@
 import type { Clock } from "../../platform/clock.ts";
 
-/** A line that waits to be woken. `number` grows each time that the line asks and gets no permit. */
-export interface WaitingLine {
-  lineId: string;
+/** A subscription that waits to be woken. `number` grows each time that the subscription asks and gets no permit. */
+export interface WaitingSubscription {
+  subscriptionId: string;
   number: number;
 }
 
-/** How many lines are read at a time: reading them in order reads all rows. More than can be unreachable. */
+/** How many subscriptions are read at a time: reading them in order reads all rows. More than can be unreachable. */
 const BATCH = 10_000;
 
-/** The lines that wait until the webhook can be called again, in the order in which they began to wait. */
-export class WaitingLines {
+/** The subscriptions that wait until the webhook can be called again, in the order in which they began to wait. */
+export class WaitingSubscriptions {
   readonly #sql: Pick<SqlStorage, "exec">;
   readonly #clock: Pick<Clock, "now">;
   #lastNumber = 0;
-  /** The next lines in order. Some may have stopped waiting. */
+  /** The next subscriptions in order. Some may have stopped waiting. */
   #queue: string[] = [];
-  /** Whether no line is stored, so that most calls read nothing. Unknown at first. */
+  /** Whether no subscription is stored, so that most calls read nothing. Unknown at first. */
   #isEmpty = false;
 
   static readonly schema =
@@ -27,36 +27,43 @@ export class WaitingLines {
     this.#clock = clock;
   }
 
-  /** Adds a line, or raises its number. A line that waits already keeps its place. @returns the number */
-  add(lineId: string): number {
+  /**
+   * Adds a subscription, or raises its number. A subscription that waits already keeps its place.
+   * @returns the number
+   */
+  add(subscriptionId: string): number {
     // From the clock, so that numbers grow even after the object was evicted. The next instance's clock may be behind.
     const least = Math.max(this.#lastNumber + 1, this.#clock.now());
     const insert = `insert into waiting (line, place, number) values (?, ?, ?)
       on conflict (line) do update set number = max(number + 1, excluded.number) returning number`;
-    const { number } = this.#sql.exec<{ number: number }>(insert, lineId, least, least).one();
+    const { number } = this.#sql.exec<{ number: number }>(insert, subscriptionId, least, least).one();
     this.#lastNumber = number;
     this.#isEmpty = false;
     return number;
   }
 
-  /** The number of a line; null if it does not wait. */
-  numberOf(lineId: string): number | null {
-    return this.#isEmpty ? null : (this.#row(lineId)?.number ?? null);
+  /** The number of a subscription; null if it does not wait. */
+  numberOf(subscriptionId: string): number | null {
+    return this.#isEmpty ? null : (this.#row(subscriptionId)?.number ?? null);
   }
 
-  /** The line no longer waits. @param number only if this is still its number */
-  remove(lineId: string, number?: number): void {
+  /** The subscription no longer waits. @param number only if this is still its number */
+  remove(subscriptionId: string, number?: number): void {
     if (this.#isEmpty) return;
-    if (number === undefined) this.#sql.exec("delete from waiting where line = ?", lineId);
-    else this.#sql.exec("delete from waiting where line = ? and number = ?", lineId, number);
+    if (number === undefined) this.#sql.exec("delete from waiting where line = ?", subscriptionId);
+    else this.#sql.exec("delete from waiting where line = ? and number = ?", subscriptionId, number);
   }
 
-  /** The next line that `isExcluded` does not exclude; null if there is none. */
-  next(isExcluded: (lineId: string) => boolean): WaitingLine | null {
+  /** The next subscription that `isExcluded` does not exclude; null if there is none. */
+  next(isExcluded: (subscriptionId: string) => boolean): WaitingSubscription | null {
     while (!this.#isEmpty) {
-      for (let lineId = this.#queue.shift(); lineId !== undefined; lineId = this.#queue.shift()) {
-        const line = isExcluded(lineId) ? null : this.#row(lineId);
-        if (line) return line;
+      for (
+        let subscriptionId = this.#queue.shift();
+        subscriptionId !== undefined;
+        subscriptionId = this.#queue.shift()
+      ) {
+        const subscription = isExcluded(subscriptionId) ? null : this.#row(subscriptionId);
+        if (subscription) return subscription;
       }
       const rows = this.#sql.exec<{ line: string }>("select line from waiting order by place limit ?", BATCH).toArray();
       this.#isEmpty = rows.length === 0;
@@ -66,11 +73,11 @@ export class WaitingLines {
     return null;
   }
 
-  /** Whether a line other than these waits. */
-  hasOthers(lineIds: readonly string[]): boolean {
+  /** Whether a subscription other than these waits. */
+  hasOthers(subscriptionIds: readonly string[]): boolean {
     if (this.#isEmpty) return false;
     const other = "select 1 from waiting where line not in (select value from json_each(?)) limit 1";
-    return this.#sql.exec(other, JSON.stringify(lineIds)).toArray().length > 0;
+    return this.#sql.exec(other, JSON.stringify(subscriptionIds)).toArray().length > 0;
   }
 
   hasAny(): boolean {
@@ -82,8 +89,9 @@ export class WaitingLines {
     return this.#sql.exec<{ count: number }>("select count(*) as count from waiting").one().count;
   }
 
-  #row(lineId: string): WaitingLine | null {
-    const [row] = this.#sql.exec<{ number: number }>("select number from waiting where line = ?", lineId).toArray();
-    return row ? { lineId, number: row.number } : null;
+  #row(subscriptionId: string): WaitingSubscription | null {
+    const query = "select number from waiting where line = ?";
+    const [row] = this.#sql.exec<{ number: number }>(query, subscriptionId).toArray();
+    return row ? { subscriptionId, number: row.number } : null;
   }
 }

@@ -24,21 +24,21 @@ import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { prepareSchema } from "../../platform/object/schema-steps.ts";
-import { linePorts } from "../subscription/ports.ts";
+import { subscriptionPorts } from "../subscription/ports.ts";
 import { AttemptLog } from "./attempt-log.ts";
 import { type WebhookConfig, WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
-import { GoneLines } from "./gone-subscriptions.ts";
+import { GoneSubscriptions } from "./gone-subscriptions.ts";
 import type { OrganizationNotice } from "./notices.ts";
 import { WebhookPermits } from "./permits.ts";
 import { pingWebhook } from "./pings.ts";
-import type { LinePointer } from "./replay-run.ts";
+import type { SubscriptionPointer } from "./replay-run.ts";
 import { Replays } from "./replays.ts";
 import { sampleEvent } from "./samples.ts";
-import { UnreachedLines } from "./unreached-subscriptions.ts";
-import { WaitingLines } from "./waiting-subscriptions.ts";
+import { UnreachedSubscriptions } from "./unreached-subscriptions.ts";
+import { WaitingSubscriptions } from "./waiting-subscriptions.ts";
 
-const PARTS = [WaitingLines, AttemptLog, FailedEvents, UnreachedLines, GoneLines];
+const PARTS = [WaitingSubscriptions, AttemptLog, FailedEvents, UnreachedSubscriptions, GoneSubscriptions];
 const SCHEMA = [PARTS.map(({ schema }) => schema).join("; ")];
 
 /** What works on the object's tables. Deleting the object drops it, with all that it has in memory. */
@@ -51,8 +51,8 @@ interface Parts {
 }
 
 /**
- * The Durable Object of one webhook. It decides when the lines may call the webhook, knows its state, and keeps its
- * attempts, the lines that wait for it and the events that were given up. The lines make the calls.
+ * The Durable Object of one webhook. It decides when the subscriptions may call the webhook, knows its state, and keeps
+ * its attempts, the subscriptions that wait for it and the events that were given up. The subscriptions make the calls.
  */
 export class WebhookObject extends DurableObject<Env> {
   readonly #alarm = new StandingAlarm(this.ctx.storage);
@@ -68,8 +68,8 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.report(attempt);
   }
 
-  giveBack(webhookId: string, lineId: string, permit: string): Promise<void> {
-    return this.#of(webhookId).permits.giveBack(lineId, permit);
+  giveBack(webhookId: string, subscriptionId: string, permit: string): Promise<void> {
+    return this.#of(webhookId).permits.giveBack(subscriptionId, permit);
   }
 
   /** Null if the webhook was deleted. */
@@ -84,7 +84,7 @@ export class WebhookObject extends DurableObject<Env> {
     await permits.refresh();
   }
 
-  /** @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before */
+  /** @param from `pending`: the subscriptions go on from where they stand. `now`: they skip what happened before */
   enable(webhookId: string, from: "pending" | "now"): Promise<void> {
     return this.#of(webhookId).permits.enable(from);
   }
@@ -123,7 +123,7 @@ export class WebhookObject extends DurableObject<Env> {
     const now = Date.now();
     const target = { webhookId, organizationId, url, secrets, payload };
     const event = sampleEvent(target, type ?? "ping", payload, now);
-    const attempt = await pingWebhook(linePorts(this.env), target, event);
+    const attempt = await pingWebhook(subscriptionPorts(this.env), target, event);
     if (this.#isStored() && this.#parts?.log === log) log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
     const { permit: _permit, retryAfterMs: _retryAfterMs, ...logged } = attempt;
     return logged;
@@ -140,14 +140,14 @@ export class WebhookObject extends DurableObject<Env> {
   }
 
   /**
-   * The chat of a line was deleted: what it gave up can no longer be sent, nor what it had left of a replay.
+   * The chat of a subscription was deleted: what it gave up can no longer be sent, nor what it had left of a replay.
    * @param at when, Unix milliseconds
    */
-  lineGone(webhookId: string, lineId: string, at: number, left: ReplayLeft[] = []): void {
+  lineGone(webhookId: string, subscriptionId: string, at: number, left: ReplayLeft[] = []): void {
     if (!this.#isStored()) return;
     const { failed, replays } = this.#of(webhookId);
-    failed.removeLine(lineId, at);
-    replays.lineGone(lineId, at, left);
+    failed.removeSubscription(subscriptionId, at);
+    replays.subscriptionGone(subscriptionId, at, left);
   }
 
   /** The progress of a replay; null if it is not the last one. */
@@ -164,7 +164,7 @@ export class WebhookObject extends DurableObject<Env> {
     this.#alarm.gone();
   }
 
-  /** Sends notices, wakes lines and goes on with a replay. */
+  /** Sends notices, wakes subscriptions and goes on with a replay. */
   override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     return this.#of().due.ring(invocation);
   }
@@ -183,25 +183,29 @@ export class WebhookObject extends DurableObject<Env> {
     const replays = new Replays({
       kv,
       clock: SYSTEM_CLOCK,
-      unreached: new UnreachedLines(sql, SYSTEM_CLOCK),
-      gone: new GoneLines(sql),
+      unreached: new UnreachedSubscriptions(sql, SYSTEM_CLOCK),
+      gone: new GoneSubscriptions(sql),
       organizationId: async () => (await this.#config())?.organizationId ?? null,
       log,
       failed,
       pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),
-      replayLine: (lineId, replayId, ranges) =>
-        callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges, lineId)),
+      replaySubscription: (subscriptionId, replayId, ranges) =>
+        callSubscriptionOwner(this.env, subscriptionId, (owner) =>
+          owner.replayEvents(this.#id(), replayId, ranges, subscriptionId),
+        ),
       warn: (fields) => this.#warn(fields),
     });
     const permits = new WebhookPermits({
       kv,
       clock: SYSTEM_CLOCK,
-      waiting: new WaitingLines(sql, SYSTEM_CLOCK),
+      waiting: new WaitingSubscriptions(sql, SYSTEM_CLOCK),
       log,
       failed,
       configuration: (version) => this.#config(version),
-      wakeLine: (lineId, number, startedAt) =>
-        callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number, startedAt, lineId)),
+      wakeSubscription: (subscriptionId, number, startedAt) =>
+        callSubscriptionOwner(this.env, subscriptionId, (owner) =>
+          owner.wakeWebhook(this.#id(), number, startedAt, subscriptionId),
+        ),
       notify: (notice) => this.#notify(notice),
       warn: (fields) => this.#warn(fields),
       replays,
@@ -234,7 +238,7 @@ export class WebhookObject extends DurableObject<Env> {
     return this.ctx.storage.kv.get("schema") !== undefined;
   }
 
-  async #pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]> {
+  async #pointers(since: number, until: number, after: number | null, limit: number): Promise<SubscriptionPointer[]> {
     const config = await this.#config();
     if (!config) return [];
     const { organizationId } = config;
@@ -243,7 +247,7 @@ export class WebhookObject extends DurableObject<Env> {
     );
     return pointers.map(({ position, chatId, first, last }) => ({
       pos: position,
-      lineId: chatId ?? organizationId,
+      subscriptionId: chatId ?? organizationId,
       first,
       last,
     }));
@@ -266,21 +270,36 @@ export class WebhookObject extends DurableObject<Env> {
   }
 }
 
-/** The methods of the objects with lines: chats, and organizations for their own events. */
-interface LineOwner {
+/** The methods of the objects with subscriptions: chats, and organizations for their own events. */
+interface SubscriptionOwner {
   /**
-   * The line may ask for a permit again.
-   * @param number see `WaitingLine`
+   * The subscription may ask for a permit again.
+   * @param number see `WaitingSubscription`
    * @param startedAt see `WebhookState`
-   * @returns null if the line has nothing to send, for example because its chat was deleted
+   * @returns null if the subscription has nothing to send, for example because its chat was deleted
    */
-  wakeWebhook(webhookId: string, number: number, startedAt: number, lineId: string): Promise<unknown>;
-  /** Sends events again. @returns how many of them there are and match the webhook's filter; null if the chat was deleted */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number | null>;
+  wakeWebhook(webhookId: string, number: number, startedAt: number, subscriptionId: string): Promise<unknown>;
+  /**
+   * Sends events again.
+   * @returns how many of them there are and match the webhook's filter; null if the chat was deleted
+   */
+  replayEvents(
+    webhookId: string,
+    replayId: string,
+    ranges: EventRange[],
+    subscriptionId: string,
+  ): Promise<number | null>;
 }
 
-/** Calls the owner of a line. @param lineId the id of a chat or an organization, of which one has more after a dot */
-export function callLineOwner<R>(env: Env, lineId: string, call: (owner: LineOwner) => R): Promise<Awaited<R>> {
-  const [ownerId = ""] = lineId.split(".");
+/**
+ * Calls the owner of a subscription.
+ * @param subscriptionId the id of a chat or an organization, of which one has more after a dot
+ */
+export function callSubscriptionOwner<R>(
+  env: Env,
+  subscriptionId: string,
+  call: (owner: SubscriptionOwner) => R,
+): Promise<Awaited<R>> {
+  const [ownerId = ""] = subscriptionId.split(".");
   return ownerId.startsWith("org_") ? callOrganization(env, ownerId, call) : callObject(env.CHATS, ownerId, call);
 }

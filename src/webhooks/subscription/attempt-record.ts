@@ -2,9 +2,9 @@ import type { EventFact } from "../../model/event.ts";
 import type { WebhookAttempt } from "../../model/webhook.ts";
 import type { CallResult } from "./call-webhook.ts";
 
-/** The event of an attempt, and the line that sends it. */
+/** The event of an attempt, and the subscription that sends it. */
 export interface AttemptedEvent {
-  lineId: string;
+  subscriptionId: string;
   eventId: string;
   fact: Pick<EventFact, "number" | "type">;
   replayId: string | null;
@@ -15,9 +15,9 @@ export type AttemptEnd = Pick<WebhookAttempt, "outcome" | "permit"> & Omit<CallR
 
 /** An attempt as the webhook's object gets it. */
 export function attemptRecord(
-  { lineId, eventId, fact: { number, type: eventType }, replayId }: AttemptedEvent,
+  { subscriptionId, eventId, fact: { number, type: eventType }, replayId }: AttemptedEvent,
   { outcome, permit, startedAt, durationMs, httpStatus, code, message, retryAfterMs }: AttemptEnd,
 ): WebhookAttempt {
-  const event = { lineId, number, eventId, eventType, replayId };
+  const event = { lineId: subscriptionId, number, eventId, eventType, replayId };
   return { permit, ...event, startedAt, durationMs, outcome, httpStatus, code, message, retryAfterMs };
 }

@@ -11,12 +11,12 @@ export const CALL_TIMEOUT_MS = 30_000;
 export const MAX_RESPONSE_BYTES = 1_024;
 const USER_AGENT = "Parley-Webhooks/1";
 
-/** What a call needs of the owner of its line. */
+/** What a call needs of the owner of its subscription. */
 export interface CallHost {
   clock: Clock;
   /**
    * The JSON of an event, from the rows as they are now; null if nothing is left to send.
-   * @param previous the number of the line's event before it
+   * @param previous the number of the subscription's event before it
    */
   render(fact: EventFact, payload: Payload, previous: number | null): Promise<string | null>;
   /** How many messages were redacted. */
@@ -32,7 +32,7 @@ export interface CallHost {
 export interface WebhookCall {
   webhookId: string;
   fact: EventFact;
-  /** The number of the line's event before it; null for the first, and in a replay. */
+  /** The number of the subscription's event before it; null for the first, and in a replay. */
   previous: number | null;
   replayId: string | null;
   /** 1 for the first. */
@@ -46,7 +46,9 @@ export interface CallResult extends Judgment {
   durationMs: number;
   httpStatus: number | null;
   retryAfterMs: number | null;
-  /** The beginning of the answer's body; null if there is none, or if it may quote a message redacted during the call. */
+  /**
+   * The beginning of the answer's body; null if there is none, or if it may quote a message redacted during the call.
+   */
   response: string | null;
 }
 
@@ -126,7 +128,10 @@ async function post(
   };
 }
 
-/** Calls a URL. If the body ends late or breaks, the answer's status still counts. @throws if the platform refuses the call */
+/**
+ * Calls a URL. If the body ends late or breaks, the answer's status still counts.
+ * @throws if the platform refuses the call
+ */
 async function answerOf(host: CallHost, url: string, init: RequestInit): Promise<Answer> {
   const result: Answer = { answer: null, response: null, failure: "connection" };
   try {

@@ -10,26 +10,26 @@ import type {
 import type { Logger } from "../../platform/log.ts";
 import type { CallHost } from "./call-webhook.ts";
 
-/** The calls that a line makes to its webhook's object. Each rejects if the object does not answer. */
+/** The calls that a subscription makes to its webhook's object. Each rejects if the object does not answer. */
 export interface WebhookPort {
   permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer>;
   report(attempt: WebhookAttempt): Promise<void>;
-  /** A line does not use its permit, and asks for no other. */
-  giveBack(lineId: string, permit: string): Promise<void>;
+  /** A subscription does not use its permit, and asks for no other. */
+  giveBack(subscriptionId: string, permit: string): Promise<void>;
   /**
-   * The owner of a line was deleted.
+   * The owner of a subscription was deleted.
    * @param at when, Unix milliseconds
-   * @param replays what the line had not sent
+   * @param replays what the subscription had not sent
    */
-  lineGone(lineId: string, at: number, replays: ReplayLeft[]): Promise<void>;
+  lineGone(subscriptionId: string, at: number, replays: ReplayLeft[]): Promise<void>;
 }
 
-/** The owner of lines: a chat, or an organization for its own events. */
-export interface LineHost extends CallHost {
+/** The owner of subscriptions: a chat, or an organization for its own events. */
+export interface SubscriptionHost extends CallHost {
   kv: Pick<SyncKvStorage, "get" | "put" | "delete" | "list">;
   logger: Logger;
   /** The id of the chat or of the organization. */
-  lineId: string;
+  subscriptionId: string;
   /** False after the owner was deleted. Then its rows are gone too. */
   exists(): boolean;
   /** The number of the newest event; 0 if there is none. */

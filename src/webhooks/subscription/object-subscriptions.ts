@@ -1,25 +1,25 @@
 import type { EventRange, WebhookList } from "../../model/webhook.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { LineHost } from "./host.ts";
-import { Lines } from "./subscriptions.ts";
+import type { SubscriptionHost } from "./host.ts";
+import { Subscriptions } from "./subscriptions.ts";
 
-/** What lines need of the object that they run in. */
-export interface LinesObject {
+/** What subscriptions need of the object that they run in. */
+export interface SubscriptionsObject {
   ctx: Pick<DurableObjectState, "waitUntil">;
   alarm: StandingAlarm;
 }
 
-/** The lines of a Durable Object. They run beside its other work. */
-export class ObjectLines implements DuePart {
-  readonly all: Lines;
+/** The subscriptions of a Durable Object. They run beside its other work. */
+export class ObjectSubscriptions implements DuePart {
+  readonly all: Subscriptions;
   /** How often the owner was deleted. */
   deletions = 0;
-  readonly #object: LinesObject;
+  readonly #object: SubscriptionsObject;
 
   /** @param hostOf the owner; null before it exists and after its deletion */
-  constructor(object: LinesObject, hostOf: () => LineHost | null) {
-    this.all = new Lines(hostOf);
+  constructor(object: SubscriptionsObject, hostOf: () => SubscriptionHost | null) {
+    this.all = new Subscriptions(hostOf);
     this.#object = object;
   }
 
@@ -28,7 +28,7 @@ export class ObjectLines implements DuePart {
     this.start();
   }
 
-  /** When the lines must run; null if nothing waits. */
+  /** When the subscriptions must run; null if nothing waits. */
   dueAt(now: number): number | null {
     return this.all.dueAt(now);
   }
@@ -57,7 +57,7 @@ export class ObjectLines implements DuePart {
     return found;
   }
 
-  async skip(webhookId: string, number: number): Promise<ReturnType<Lines["skip"]>> {
+  async skip(webhookId: string, number: number): Promise<ReturnType<Subscriptions["skip"]>> {
     await this.#object.alarm.standing();
     const outcome = this.all.skip(webhookId, number);
     if (outcome === "skipped") await this.#startSafely();
@@ -70,7 +70,7 @@ export class ObjectLines implements DuePart {
     await this.#startSafely();
   }
 
-  /** The owner is being deleted; see `Lines.ownerDeleted`. */
+  /** The owner is being deleted; see `Subscriptions.ownerDeleted`. */
   ownerDeleted(): void {
     this.#object.ctx.waitUntil(this.all.ownerDeleted());
   }

@@ -1,22 +1,25 @@
 import type { EventFact } from "../../model/event.ts";
 import type { EventRange, WebhookFilter } from "../../model/webhook.ts";
-import type { LineHost } from "./host.ts";
-import { type Next, nextWork, type Replay, replayWork, type StoredLine, withReplaySearched } from "./subscription.ts";
+import type { SubscriptionHost } from "./host.ts";
+import { type Next, nextWork, type Replay, replayWork, type Subscription, withReplaySearched } from "./subscription.ts";
 
 /**
- * How much one step may look at, so that it takes a few milliseconds however many events there are. A statement costs as
- * much as looking at some numbers.
+ * How much one step may look at, so that it takes a few milliseconds however many events there are. A statement costs
+ * as much as looking at some numbers.
  */
 const STEP = { numbers: 10_000, statement: 100, facts: 2_000 };
 /** The cursor is stored after this many events that do not match, so that a new instance does not read them again. */
 const SEARCHED_BATCH = 100;
-/** The line must look for its next event. */
+/** The subscription must look for its next event. */
 export const SEARCH = "search";
 
-type Host = Pick<LineHost, "newest" | "matching" | "count" | "clock">;
-type HeadOf = Pick<StoredLine, "cursor" | "filter">;
+type Host = Pick<SubscriptionHost, "newest" | "matching" | "count" | "clock">;
+type HeadOf = Pick<Subscription, "cursor" | "filter">;
 
-/** Finds and counts the events that a line sends, in short steps. Events that do not match the filter are read once. */
+/**
+ * Finds and counts the events that a subscription sends, in short steps. Events that do not match the filter are read
+ * once.
+ */
 export class PendingEvents {
   readonly #host: Host;
   #searchedTo = 0;
@@ -33,43 +36,48 @@ export class PendingEvents {
     return this.#searchedTo;
   }
 
-  /** What a line does next, at its time; null if no event waits. */
-  next(line: StoredLine, now: number): Next | typeof SEARCH | null {
-    const head = this.head(line);
+  /** What a subscription does next, at its time; null if no event waits. */
+  next(subscription: Subscription, now: number): Next | typeof SEARCH | null {
+    const head = this.head(subscription);
     if (head === undefined) return SEARCH;
-    const replayed = line.replays.flatMap((replay) => {
+    const replayed = subscription.replays.flatMap((replay) => {
       const fact = this.#firstOf(replay);
       return fact ? [replayWork(replay, fact)] : [];
     });
-    const next = nextWork(line, head, replayed, now);
+    const next = nextWork(subscription, head, replayed, now);
     if (next && next.nextAt <= now) return next;
-    return replayed.length < line.replays.length ? SEARCH : next;
+    return replayed.length < subscription.replays.length ? SEARCH : next;
   }
 
-  /** Looks for a line's next event, for one step. @returns the line without the events of a replay that do not match */
-  search(line: StoredLine): StoredLine {
-    if (this.head(line) === undefined) {
-      this.#searchHead(line);
-      return line;
+  /**
+   * Looks for a subscription's next event, for one step.
+   * @returns the subscription without the events of a replay that do not match
+   */
+  search(subscription: Subscription): Subscription {
+    if (this.head(subscription) === undefined) {
+      this.#searchHead(subscription);
+      return subscription;
     }
-    const replay = line.replays.find((each) => !this.#firstOf(each));
-    if (!replay) return line;
-    const searchedTo = this.#searchReplay(replay, line.filter);
-    return this.#firstOf(replay) ? line : withReplaySearched(line, replay, searchedTo);
+    const replay = subscription.replays.find((each) => !this.#firstOf(each));
+    if (!replay) return subscription;
+    const searchedTo = this.#searchReplay(replay, subscription.filter);
+    return this.#firstOf(replay) ? subscription : withReplaySearched(subscription, replay, searchedTo);
   }
 
-  /** The line as it is to be stored: its cursor is behind many events that do not match. */
-  remembered(line: StoredLine): StoredLine {
-    return this.#searchedTo - line.cursor < SEARCHED_BATCH ? line : { ...line, cursor: this.#searchedTo };
+  /** The subscription as it is to be stored: its cursor is behind many events that do not match. */
+  remembered(subscription: Subscription): Subscription {
+    return this.#searchedTo - subscription.cursor < SEARCHED_BATCH
+      ? subscription
+      : { ...subscription, cursor: this.#searchedTo };
   }
 
-  /** The first event after a line's cursor; null if none waits. Undefined if it is far away: call `search`. */
-  head(line: HeadOf): EventFact | null | undefined {
-    if (this.#found && this.#found.number > line.cursor) return this.#found;
-    const left = this.#host.newest() - Math.max(line.cursor, this.#searchedTo);
+  /** The first event after a subscription's cursor; null if none waits. Undefined if it is far away: call `search`. */
+  head(subscription: HeadOf): EventFact | null | undefined {
+    if (this.#found && this.#found.number > subscription.cursor) return this.#found;
+    const left = this.#host.newest() - Math.max(subscription.cursor, this.#searchedTo);
     if (left <= 0) return null;
     if (left > STEP.numbers) return undefined;
-    this.#searchHead(line);
+    this.#searchHead(subscription);
     return this.#found;
   }
 
@@ -104,14 +112,17 @@ export class PendingEvents {
     return searchedTo;
   }
 
-  /** The last of a line's first events that are too old, of those that one step looks at. */
+  /** The last of a subscription's first events that are too old, of those that one step looks at. */
   lastExpired(first: EventFact, { filter }: HeadOf, isExpired: (fact: EventFact) => boolean): EventFact {
     const facts = this.#host.matching(this.#stepAfter(first.number), filter, STEP.facts);
     const young = facts.findIndex((fact) => !isExpired(fact));
     return (young === -1 ? facts : facts.slice(0, young)).at(-1) ?? first;
   }
 
-  /** A number: each event after a line's cursor up to it was before a time or does not match. One step looks no further. */
+  /**
+   * A number: each event after a subscription's cursor up to it was before a time or does not match. One step looks no
+   * further.
+   */
   lastBefore(time: number, { cursor, filter }: HeadOf): number {
     const range = this.#stepAfter(cursor);
     const facts = this.#host.matching(range, filter, STEP.facts);

@@ -4,10 +4,12 @@ import { signatureHeaders } from "../../model/webhook-signature.ts";
 import { webhookUrlFault } from "../../model/webhook-url.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { configured } from "../../platform/config.ts";
-import type { LineHost } from "./host.ts";
+import type { SubscriptionHost } from "./host.ts";
 
-/** What the lines of every owner have in common: the webhooks' objects and the calls to the webhooks. */
-export function linePorts(env: Env): Pick<LineHost, "clock" | "logger" | "webhook" | "checkUrl" | "sign" | "fetch"> {
+/** What the subscriptions of every owner have in common: the webhooks' objects and the calls to the webhooks. */
+export function subscriptionPorts(
+  env: Env,
+): Pick<SubscriptionHost, "clock" | "logger" | "webhook" | "checkUrl" | "sign" | "fetch"> {
   return {
     clock: SYSTEM_CLOCK,
     logger: console,

@@ -1,12 +1,12 @@
 import { withJitter } from "../../platform/backoff.ts";
 
 /**
- * What a webhook's answer means, and when its event is tried again. Pure functions, for the lines that make the calls
- * and for the webhook's object.
+ * What a webhook's answer means, and when its event is tried again. Pure functions, for the subscriptions that make the
+ * calls and for the webhook's object.
  */
 
 /**
- * - `accepted`: the line continues with its next event.
+ * - `accepted`: the subscription continues with its next event.
  * - `unavailable`: the receiver does not work, whatever the event. Counts against the webhook.
  * - `refused`: the receiver does not want this event. Counts nothing.
  * - `gone`: the receiver wants no events at all. The webhook is disabled, and the event stays where it is.

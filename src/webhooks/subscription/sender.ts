@@ -1,8 +1,8 @@
 import type { EventFact } from "../../model/event.ts";
 import type {
   EventRange,
-  LineDescription,
   ReplayLeft,
+  SubscriptionDescription,
   WebhookAttempt,
   WebhookFilter,
   WebhookPermitAnswer,
@@ -12,9 +12,9 @@ import { causeOf } from "../../platform/log.ts";
 import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
 import { callWebhook } from "./call-webhook.ts";
 import { joinedRanges, rangesUpTo } from "./event-ranges.ts";
-import type { LineHost } from "./host.ts";
+import type { SubscriptionHost } from "./host.ts";
 import { SEARCH } from "./pending-events.ts";
-import { KeptLine } from "./stored-subscription.ts";
+import { StoredSubscription } from "./stored-subscription.ts";
 import {
   afterGivingUp,
   afterLater,
@@ -23,12 +23,12 @@ import {
   isExpired,
   isPermitFresh,
   judgedAttempt,
-  lineAfterAttempt,
-  lineAfterWake,
   type Next,
   SKIPPED,
-  type StoredLine,
+  type Subscription,
   skippedTo,
+  subscriptionAfterAttempt,
+  subscriptionAfterWake,
   type Work,
   withoutResponses,
   withReplay,
@@ -42,28 +42,32 @@ export const LEASE_MS = 35_000;
 const AFTER_FAULT_MS = 30_000;
 /** The clocks of two objects differ by less. */
 const CLOCKS_MS = 60_000;
-/** How long a line rests after a fault, longer after each one in a row. */
+/** How long a subscription rests after a fault, longer after each one in a row. */
 const FAULT: Backoff = { firstMs: AFTER_FAULT_MS, maxMs: 600_000 };
-/** The waits while the webhook's object does not answer. Many lines wait for it, so they don't return together. */
+/**
+ * The waits while the webhook's object does not answer. Many subscriptions wait for it, so they don't return together.
+ */
 const AWAY: Backoff = { firstMs: 5_000, maxMs: 300_000 };
-/** A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt. */
+/**
+ * A replay with this many ranges takes no more until some of them are sent, because they are stored with each attempt.
+ */
 const MAX_RANGES = 1_000;
 
 /**
- * The line of one webhook. It sends events in order, one at a time. At each `await` the object may be lost, the owner be
- * deleted, and the line be skipped, woken or deleted. So the line is read again after each call, and changed without an
- * `await` in between. The permit is the attempt's lease: until it is reported or old, the webhook's object grants this
- * line no other.
+ * The subscription of one webhook. It sends events in order, one at a time. At each `await` the object may be lost, the
+ * owner be deleted, and the subscription be skipped, woken or deleted. So the subscription is read again after each
+ * call, and changed without an `await` in between. The permit is the attempt's lease: until it is reported or old, the
+ * webhook's object grants this subscription no other.
  */
-export class LineSender {
-  readonly #host: LineHost;
+export class SubscriptionSender {
+  readonly #host: SubscriptionHost;
   readonly #id: string;
-  readonly #kept: KeptLine;
+  readonly #stored: StoredSubscription;
   readonly #unreported: Unreported;
   #isBusy = false;
-  /** The line asks for no permit before this time. */
+  /** The subscription asks for no permit before this time. */
   #askAt = 0;
-  /** How often in a row a fault interrupted the line. */
+  /** How often in a row a fault interrupted the subscription. */
   #faults = 0;
   /** How often in a row the webhook's object did not answer. */
   #noAnswers = 0;
@@ -72,11 +76,11 @@ export class LineSender {
   /** When the webhook last got a fresh start, as a wake-up said. */
   #freshSince = 0;
 
-  constructor(host: LineHost, id: string, line: StoredLine) {
+  constructor(host: SubscriptionHost, id: string, subscription: Subscription) {
     this.#host = host;
     this.#id = id;
-    this.#kept = new KeptLine(host, id, line);
-    this.#unreported = new Unreported(host, id, this.#kept);
+    this.#stored = new StoredSubscription(host, id, subscription);
+    this.#unreported = new Unreported(host, id, this.#stored);
   }
 
   /** Whether a turn is under way. */
@@ -84,20 +88,23 @@ export class LineSender {
     return this.#isBusy;
   }
 
-  /** Whether the webhook's object keeps events that the line gave up. */
+  /** Whether the webhook's object keeps events that the subscription gave up. */
   get hasGivenUp(): boolean {
-    return this.#kept.line.hasGivenUp ?? false;
+    return this.#stored.subscription.hasGivenUp ?? false;
   }
 
   /** How many events of each replay were not sent yet. */
   replaysLeft(): ReplayLeft[] {
-    const { filter, replays } = this.#kept.line;
+    const { filter, replays } = this.#stored.subscription;
     return replays.map(({ id, ranges }) => {
       return { id, left: ranges.reduce((left, range) => left + this.#host.count(range, filter), 0) };
     });
   }
 
-  /** When the line must take a turn; null if nothing waits. Never throws: the owner's other lines must go on. */
+  /**
+   * When the subscription must take a turn; null if nothing waits. Never throws: the owner's other subscriptions must
+   * go on.
+   */
   dueAt(now: number): number | null {
     const hasReport = this.#unreported.report !== null;
     if (hasReport || (this.#faults > 0 && this.#askAt > now)) return Math.max(now, this.#askAt);
@@ -109,29 +116,29 @@ export class LineSender {
     }
   }
 
-  /** When the line may ask for its next permit; null if no event waits. */
+  /** When the subscription may ask for its next permit; null if no event waits. */
   #workAt(now: number): number | null {
-    const next = this.#kept.next(now);
+    const next = this.#stored.next(now);
     const from = next === SEARCH ? now : next?.nextAt;
-    return from === undefined ? null : Math.max(from, this.#askAt, this.#kept.line.waiting?.until ?? 0);
+    return from === undefined ? null : Math.max(from, this.#askAt, this.#stored.subscription.waiting?.until ?? 0);
   }
 
   refilter(filter: WebhookFilter): void {
-    this.#kept.refilter(filter);
+    this.#stored.refilter(filter);
   }
 
-  /** @returns false if nothing is due: the line will not ask for a permit */
+  /** @returns false if nothing is due: the subscription will not ask for a permit */
   wake(number: number, startedAt: number): boolean {
     this.#woken = Math.max(this.#woken, number);
     this.#freshSince = Math.max(this.#freshSince, startedAt);
     this.#askAt = 0;
-    this.#kept.save(lineAfterWake(this.#kept.line, number, startedAt));
+    this.#stored.save(subscriptionAfterWake(this.#stored.subscription, number, startedAt));
     return this.#isBusy || this.#goesOn();
   }
 
   /** Gives up the first event that waits. @returns false if another event is the first */
   skip(number: number): boolean {
-    const fact = this.#kept.head();
+    const fact = this.#stored.head();
     if (fact?.number !== number) return false;
     this.#giveUp(fact, null, SKIPPED);
     return true;
@@ -139,29 +146,33 @@ export class LineSender {
 
   /** Ends the first event's wait for its next try. */
   retry(): void {
-    const { head } = this.#kept.line;
+    const { head } = this.#stored.subscription;
     this.#askAt = 0;
-    if (head) this.#kept.save({ ...this.#kept.line, head: { ...head, nextAt: 0 } });
+    if (head) this.#stored.save({ ...this.#stored.subscription, head: { ...head, nextAt: 0 } });
   }
 
   /** Sends events again. @returns how many @throws if too many ranges are left */
   async replay(id: string, ranges: EventRange[]): Promise<number> {
     const existing = rangesUpTo(joinedRanges(ranges), this.#host.newest());
-    const found = await this.#kept.pending.count(existing, this.#kept.line.filter);
+    const found = await this.#stored.pending.count(existing, this.#stored.subscription.filter);
     if (found === 0) return 0;
-    const line = withReplay(this.#kept.line, id, existing);
-    const left = line.replays.find((replay) => replay.id === id)?.ranges.length ?? 0;
-    if (line !== this.#kept.line && left > MAX_RANGES) throw new Error(`The replay has ${left} ranges left`);
-    this.#kept.save(line);
+    const subscription = withReplay(this.#stored.subscription, id, existing);
+    const left = subscription.replays.find((replay) => replay.id === id)?.ranges.length ?? 0;
+    if (subscription !== this.#stored.subscription && left > MAX_RANGES)
+      throw new Error(`The replay has ${left} ranges left`);
+    this.#stored.save(subscription);
     return found;
   }
 
-  async describe(): Promise<LineDescription> {
+  async describe(): Promise<SubscriptionDescription> {
     const host = this.#host;
-    for (; this.#kept.head() === undefined; await this.#kept.pending.pause()) this.#kept.search();
-    const count = await this.#kept.pending.count([[this.#kept.line.cursor + 1, host.newest()]], this.#kept.line.filter);
-    const { head, recent, waiting } = this.#kept.line;
-    const fact = this.#kept.head() ?? null;
+    for (; this.#stored.head() === undefined; await this.#stored.pending.pause()) this.#stored.search();
+    const count = await this.#stored.pending.count(
+      [[this.#stored.subscription.cursor + 1, host.newest()]],
+      this.#stored.subscription.filter,
+    );
+    const { head, recent, waiting } = this.#stored.subscription;
+    const fact = this.#stored.head() ?? null;
     const tries = head?.number === fact?.number ? head : null;
     return {
       pending: fact ? count : 0,
@@ -177,28 +188,28 @@ export class LineSender {
   }
 
   forgetResponses(): void {
-    this.#kept.save(withoutResponses(this.#kept.line));
+    this.#stored.save(withoutResponses(this.#stored.subscription));
   }
 
   /**
-   * Takes the line one step further; never throws.
-   * @param isNext whether the line may take its next turn at once. Then its report is part of the next question
-   * @returns false if the webhook was deleted, and the line with it
+   * Takes the subscription one step further; never throws.
+   * @param isNext whether the subscription may take its next turn at once. Then its report is part of the next question
+   * @returns false if the webhook was deleted, and the subscription with it
    */
   async turn(isNext: () => boolean): Promise<boolean> {
     this.#isBusy = true;
     try {
       await this.#step();
       this.#faults = 0;
-      // A line that gives up one batch after the other tells each: they are stored until then.
-      const mustTell = this.#kept.line.unreported.length > 1;
+      // A subscription that gives up one batch after the other tells each: they are stored until then.
+      const mustTell = this.#stored.subscription.unreported.length > 1;
       if (mustTell || !(this.#goesOn() && isNext())) await this.#sendReports();
     } catch (error) {
       this.#rest(error);
     } finally {
       this.#isBusy = false;
     }
-    return !this.#kept.isDeleted;
+    return !this.#stored.isDeleted;
   }
 
   #rest(error: unknown): void {
@@ -209,24 +220,24 @@ export class LineSender {
   /** Whether an event is due. */
   #goesOn(): boolean {
     const now = this.#host.clock.now();
-    const at = this.#kept.exists ? this.#workAt(now) : null;
+    const at = this.#stored.exists ? this.#workAt(now) : null;
     return at !== null && at <= now;
   }
 
   async #step(): Promise<void> {
     const askedAt = this.#host.clock.now();
     if (!this.#goesOn()) return;
-    if (this.#kept.next(askedAt) === SEARCH) this.#kept.search();
-    const next = this.#kept.next(askedAt);
-    if (next === SEARCH) return this.#kept.pending.pause();
+    if (this.#stored.next(askedAt) === SEARCH) this.#stored.search();
+    const next = this.#stored.next(askedAt);
+    if (next === SEARCH) return this.#stored.pending.pause();
     if (!next || !this.#goesOn()) return;
     if (next.replayId === null && isExpired(next.fact, askedAt)) return this.#expire(next.fact);
     await this.#host.standBy(askedAt + LEASE_MS);
-    if (!this.#kept.exists) return;
+    if (!this.#stored.exists) return;
     const answer = await this.#ask(next);
     if (answer?.outcome === "granted") this.#unreported.granted(answer.permit);
-    if (!answer || !this.#kept.exists) return;
-    if (answer.outcome === "gone") return this.#kept.delete();
+    if (!answer || !this.#stored.exists) return;
+    if (answer.outcome === "gone") return this.#stored.delete();
     if (answer.outcome === "changed") return this.#change(answer.filter);
     if (answer.outcome === "later") return this.#hold(answer);
     if (answer.outcome === "skip") return this.#skipBefore(answer.before);
@@ -241,10 +252,10 @@ export class LineSender {
     try {
       const answer = await this.#host.webhook(this.#id).permit({
         webhookId: this.#id,
-        lineId: this.#host.lineId,
+        lineId: this.#host.subscriptionId,
         number,
         at: fact.at,
-        version: this.#kept.line.filter.version,
+        version: this.#stored.subscription.filter.version,
         replayId,
         report,
         ...(unused !== null && { unused }),
@@ -259,24 +270,25 @@ export class LineSender {
   }
 
   #change(filter: WebhookFilter): void {
-    // The webhook's object has an older version than this line, and will get the new one soon.
-    if (filter.version <= this.#kept.line.filter.version) this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
+    // The webhook's object has an older version than this subscription, and will get the new one soon.
+    if (filter.version <= this.#stored.subscription.filter.version)
+      this.#askAt = this.#host.clock.now() + AFTER_FAULT_MS;
     this.refilter(filter);
   }
 
   #hold(answer: WebhookPermitAnswer & { outcome: "later" }): void {
     // The wake-up came before this answer.
     if (answer.isWaiting ? answer.number <= this.#woken : this.#woken > 0) return;
-    const { line, askAt } = afterLater(this.#kept.line, answer, this.#host.clock.now());
+    const { subscription, askAt } = afterLater(this.#stored.subscription, answer, this.#host.clock.now());
     this.#askAt = askAt;
-    this.#kept.save(line);
+    this.#stored.save(subscription);
   }
 
   async #attempt(next: Next, permit: Granted, askedAt: number): Promise<void> {
     const { clock } = this.#host;
     const { fact, replayId, tries } = next;
-    const mayStart = () => this.#kept.exists && this.#isCurrent(next) && isPermitFresh(askedAt, clock.now());
-    const previous = replayId === null ? this.#kept.line.previous : null;
+    const mayStart = () => this.#stored.exists && this.#isCurrent(next) && isPermitFresh(askedAt, clock.now());
+    const previous = replayId === null ? this.#stored.subscription.previous : null;
     const call = { webhookId: this.#id, fact, previous, replayId, attempt: tries + 1, permit };
     const freshBefore = this.#freshSince;
     const result = await callWebhook(this.#host, call, mayStart);
@@ -291,26 +303,32 @@ export class LineSender {
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });
     // Also after the owner's deletion: the webhook's object waits for the report.
     this.#unreported.ended(attempt);
-    if (!this.#kept.exists) return;
-    this.#kept.save(
-      lineAfterAttempt(this.#kept.line, next, { attempt, response: result.response, nextAt: isStale ? 0 : nextAt }),
+    if (!this.#stored.exists) return;
+    this.#stored.save(
+      subscriptionAfterAttempt(this.#stored.subscription, next, {
+        attempt,
+        response: result.response,
+        nextAt: isStale ? 0 : nextAt,
+      }),
     );
   }
 
   #isCurrent({ number, replayId }: Work): boolean {
-    const next = this.#kept.next(this.#host.clock.now());
+    const next = this.#stored.next(this.#host.clock.now());
     return next !== null && next !== SEARCH && next.number === number && next.replayId === replayId;
   }
 
   #expire(first: EventFact): void {
     const now = this.#host.clock.now();
-    const last = this.#kept.pending.lastExpired(first, this.#kept.line, (fact) => isExpired(fact, now));
+    const last = this.#stored.pending.lastExpired(first, this.#stored.subscription, (fact) => isExpired(fact, now));
     this.#giveUp(last, null, EXPIRED, "", first.number);
   }
 
   /** Moves the cursor past events before a time. */
   #skipBefore(before: number): void {
-    this.#kept.save(skippedTo(this.#kept.line, this.#kept.pending.lastBefore(before, this.#kept.line)));
+    this.#stored.save(
+      skippedTo(this.#stored.subscription, this.#stored.pending.lastBefore(before, this.#stored.subscription)),
+    );
   }
 
   #giveUp(
@@ -324,12 +342,12 @@ export class LineSender {
     const ended = { startedAt: this.#host.clock.now(), durationMs: 0, httpStatus: null, retryAfterMs: null, ...reason };
     const report = this.#attemptOf(fact, replayId, { ...ended, outcome: "given_up", permit });
     const ranged = first < number ? { ...report, first } : report;
-    this.#kept.save(afterGivingUp(this.#kept.line, { number, replayId }, ranged));
+    this.#stored.save(afterGivingUp(this.#stored.subscription, { number, replayId }, ranged));
   }
 
   #attemptOf(fact: EventFact, replayId: string | null, ended: AttemptEnd): WebhookAttempt {
-    const { lineId } = this.#host;
-    return attemptRecord({ lineId, eventId: this.#host.eventId(fact.number), fact, replayId }, ended);
+    const { subscriptionId } = this.#host;
+    return attemptRecord({ subscriptionId, eventId: this.#host.eventId(fact.number), fact, replayId }, ended);
   }
 
   /** Sends what the webhook's object does not know yet. */
@@ -337,7 +355,7 @@ export class LineSender {
     // The object did not answer a moment ago.
     if (this.#noAnswers > 0 && this.#askAt > this.#host.clock.now()) return;
     try {
-      while (!this.#kept.isDeleted && (await this.#unreported.sendNext())) this.#noAnswers = 0;
+      while (!this.#stored.isDeleted && (await this.#unreported.sendNext())) this.#noAnswers = 0;
     } catch (error) {
       this.#away(error);
     }
@@ -350,6 +368,6 @@ export class LineSender {
   }
 
   #log(level: "log" | "warn" | "error", event: string, fields: Record<string, unknown>): void {
-    this.#host.logger[level]({ event, lineId: this.#host.lineId, webhookId: this.#id, ...fields });
+    this.#host.logger[level]({ event, lineId: this.#host.subscriptionId, webhookId: this.#id, ...fields });
   }
 }

@@ -2,7 +2,7 @@ import type { EventFact } from "../../model/event.ts";
 import type {
   AttemptOutcome,
   EventRange,
-  LineAttempt,
+  SubscriptionAttempt,
   WebhookAttempt,
   WebhookFilter,
   WebhookPermitAnswer,
@@ -11,8 +11,8 @@ import { joinedRanges, rangesAfter } from "./event-ranges.ts";
 import { type Judgment, nextTry } from "./retry.ts";
 
 /**
- * A line: the events that one owner (a chat, or an organization for its own events) sends to one webhook, strictly in
- * order. Pure functions of the stored line, the event and the time. Times are Unix milliseconds.
+ * A subscription: the events that one owner (a chat, or an organization for its own events) sends to one webhook,
+ * strictly in order. Pure functions of the stored subscription, the event and the time. Times are Unix milliseconds.
  */
 
 /** The tries of one event. */
@@ -33,8 +33,8 @@ export interface Replay {
   head: Tries | null;
 }
 
-/** A line as it is stored: one row, so that a delivery costs one written row. */
-export interface StoredLine {
+/** A subscription as it is stored: one row, so that a delivery costs one written row. */
+export interface Subscription {
   filter: WebhookFilter;
   /** Each event up to this number was accepted or given up, or did not match the filter. */
   cursor: number;
@@ -42,7 +42,7 @@ export interface StoredLine {
   previous: number | null;
   /** The tries of the event after the cursor; null before its first try. */
   head: Tries | null;
-  /** Set while the webhook's object makes the line wait and will wake it. `number` names the refusal. */
+  /** Set while the webhook's object makes the subscription wait and will wake it. `number` names the refusal. */
   waiting: { number: number; until: number } | null;
   replays: Replay[];
   /** The replay that came last, and the last number that came with it. Absent before the first. */
@@ -50,12 +50,12 @@ export interface StoredLine {
   /** Events that were given up, until the webhook's object knows. */
   unreported: WebhookAttempt[];
   /** The last attempts, oldest first. */
-  recent: LineAttempt[];
-  /** Whether the webhook's object keeps events that the line gave up. */
+  recent: SubscriptionAttempt[];
+  /** Whether the webhook's object keeps events that the subscription gave up. */
   hasGivenUp?: true;
 }
 
-/** The event that a line sends next: the one after its cursor, or one of a replay. */
+/** The event that a subscription sends next: the one after its cursor, or one of a replay. */
 export interface Work {
   number: number;
   replayId: string | null;
@@ -67,11 +67,11 @@ export interface Work {
 
 export type Next = Work & { fact: EventFact };
 
-/** How many attempts of a chat's line are kept. */
+/** How many attempts of a chat's subscription are kept. */
 export const MAX_RECENT = 20;
 /** Older events are given up without a call. */
 export const MAX_AGE_MS = 30 * 86_400_000;
-/** A line that waits asks again after this time, even if nobody wakes it. */
+/** A subscription that waits asks again after this time, even if nobody wakes it. */
 export const MAX_WAIT_MS = 86_400_000;
 /** A permit that was asked for this long ago is void. */
 const PERMIT_MS = 5_000;
@@ -81,8 +81,8 @@ export const EXPIRED = { code: "expired", message: "The event is older than 30 d
 export const SKIPPED = { code: "skipped", message: "The event was skipped" };
 export const GONE = { code: "gone", message: "Nothing is left of the event" };
 
-/** A new line. @param after the number of the last event that it does not send */
-export function newLine(filter: WebhookFilter, after: number): StoredLine {
+/** A new subscription. @param after the number of the last event that it does not send */
+export function newSubscription(filter: WebhookFilter, after: number): Subscription {
   return {
     filter,
     cursor: after,
@@ -96,16 +96,21 @@ export function newLine(filter: WebhookFilter, after: number): StoredLine {
 }
 
 /**
- * The line with a new version of its filter. Its cursor moves past the events that the old filter skipped, so that the
- * new one applies to later events only.
+ * The subscription with a new version of its filter. Its cursor moves past the events that the old filter skipped, so
+ * that the new one applies to later events only.
  * @param next the number of the next event that the old filter lets through; null if there is none
  * @param newest the number of the owner's newest event
  */
-export function withFilter(line: StoredLine, filter: WebhookFilter, next: number | null, newest: number): StoredLine {
-  if (filter.version <= line.filter.version) return line;
+export function withFilter(
+  subscription: Subscription,
+  filter: WebhookFilter,
+  next: number | null,
+  newest: number,
+): Subscription {
+  if (filter.version <= subscription.filter.version) return subscription;
   // Nothing before an event that was tried is left, even if the search of this instance has not come that far.
-  const first = Math.max(next ?? newest + 1, line.head?.number ?? 0);
-  return { ...line, filter, cursor: Math.max(line.cursor, first - 1) };
+  const first = Math.max(next ?? newest + 1, subscription.head?.number ?? 0);
+  return { ...subscription, filter, cursor: Math.max(subscription.cursor, first - 1) };
 }
 
 /**
@@ -113,8 +118,13 @@ export function withFilter(line: StoredLine, filter: WebhookFilter, next: number
  * @param head the event after the cursor; null if there is none
  * @param replays the first event that is left of each replay
  */
-export function nextWork(line: StoredLine, head: EventFact | null, replays: Next[], now: number): Next | null {
-  const works = head ? [{ ...workOf(head.number, null, line.head), fact: head }, ...replays] : replays;
+export function nextWork(
+  subscription: Subscription,
+  head: EventFact | null,
+  replays: Next[],
+  now: number,
+): Next | null {
+  const works = head ? [{ ...workOf(head.number, null, subscription.head), fact: head }, ...replays] : replays;
   const at = (work: Next) => Math.max(now, work.nextAt);
   return works.reduce<Next | null>((best, each) => (best && at(best) <= at(each) ? best : each), null);
 }
@@ -140,50 +150,54 @@ export function isPermitFresh(askedAt: number, now: number): boolean {
 }
 
 /**
- * The line after its request for a permit was refused. A wait is stored only if the webhook's object will end it.
- * @returns the line, and the earliest time of its next request
+ * The subscription after its request for a permit was refused. A wait is stored only if the webhook's object will end
+ * it.
+ * @returns the subscription, and the earliest time of its next request
  */
 export function afterLater(
-  line: StoredLine,
+  subscription: Subscription,
   { waitMs, isWaiting, number }: WebhookPermitAnswer & { outcome: "later" },
   now: number,
-): { line: StoredLine; askAt: number } {
-  if (!isWaiting) return { line: withoutWait(line), askAt: now + Math.min(waitMs, MAX_WAIT_MS) };
-  return { line: { ...line, waiting: { number, until: now + MAX_WAIT_MS } }, askAt: 0 };
+): { subscription: Subscription; askAt: number } {
+  if (!isWaiting) return { subscription: withoutWait(subscription), askAt: now + Math.min(waitMs, MAX_WAIT_MS) };
+  return { subscription: { ...subscription, waiting: { number, until: now + MAX_WAIT_MS } }, askAt: 0 };
 }
 
 /**
- * The line after a wake-up. The one for an earlier refusal changes nothing, because another will follow.
+ * The subscription after a wake-up. The one for an earlier refusal changes nothing, because another will follow.
  * @param number the refusal that the wake-up answers
  * @param startedAt when the webhook last got a fresh start: the next try is due now if the last one began before
  */
-export function lineAfterWake(line: StoredLine, number: number, startedAt: number): StoredLine {
-  const isAnswered = line.waiting !== null && line.waiting.number <= number;
-  return withTriesSince(isAnswered ? withoutWait(line) : line, startedAt);
+export function subscriptionAfterWake(subscription: Subscription, number: number, startedAt: number): Subscription {
+  const isAnswered = subscription.waiting !== null && subscription.waiting.number <= number;
+  return withTriesSince(isAnswered ? withoutWait(subscription) : subscription, startedAt);
 }
 
-/** The line whose next tries are due now, if the last ones began before this time. One may have been under way then. */
-function withTriesSince(line: StoredLine, startedAt: number): StoredLine {
+/**
+ * The subscription whose next tries are due now, if the last ones began before this time. One may have been under way
+ * then.
+ */
+function withTriesSince(subscription: Subscription, startedAt: number): Subscription {
   const isOld = ({ number, nextAt }: Tries, replayId: string | null) => {
-    const { recent } = line;
+    const { recent } = subscription;
     // An attempt that is no longer kept was made before those that are.
     const last = recent.findLast((each) => each.number === number && each.replayId === replayId) ?? recent[0];
     return nextAt > 0 && last !== undefined && last.startedAt < startedAt;
   };
   const due = <Of extends Pick<Replay, "head">>(of: Of, replayId: string | null): Of =>
     of.head && isOld(of.head, replayId) ? { ...of, head: { ...of.head, nextAt: 0 } } : of;
-  const replays = line.replays.map((replay) => due(replay, replay.id));
-  const isSame = replays.every((replay, index) => replay === line.replays[index]);
-  return due(isSame ? line : { ...line, replays }, null);
+  const replays = subscription.replays.map((replay) => due(replay, replay.id));
+  const isSame = replays.every((replay, index) => replay === subscription.replays[index]);
+  return due(isSame ? subscription : { ...subscription, replays }, null);
 }
 
-/** The line without the events up to `number`, which the webhook is not to get. */
-export function skippedTo(line: StoredLine, number: number): StoredLine {
-  return { ...line, cursor: Math.max(line.cursor, number), head: null };
+/** The subscription without the events up to `number`, which the webhook is not to get. */
+export function skippedTo(subscription: Subscription, number: number): Subscription {
+  return { ...subscription, cursor: Math.max(subscription.cursor, number), head: null };
 }
 
-function withoutWait(line: StoredLine): StoredLine {
-  return line.waiting === null ? line : { ...line, waiting: null };
+function withoutWait(subscription: Subscription): Subscription {
+  return subscription.waiting === null ? subscription : { ...subscription, waiting: null };
 }
 
 /** What an attempt's answer means for its event. */
@@ -201,19 +215,19 @@ export function judgedAttempt(
 }
 
 /**
- * The line after an attempt. An answer for an event that was skipped in the meantime changes nothing but the list of
- * attempts.
+ * The subscription after an attempt. An answer for an event that was skipped in the meantime changes nothing but the
+ * list of attempts.
  */
-export function lineAfterAttempt(
-  line: StoredLine,
+export function subscriptionAfterAttempt(
+  subscription: Subscription,
   work: Work,
   { attempt, response, nextAt }: { attempt: WebhookAttempt; response: string | null; nextAt: number },
-): StoredLine {
+): Subscription {
   const { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message } = attempt;
   const kept = { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message };
   const noted = {
-    ...withoutWait(line),
-    recent: [...line.recent, { ...kept, response }].slice(-MAX_RECENT),
+    ...withoutWait(subscription),
+    recent: [...subscription.recent, { ...kept, response }].slice(-MAX_RECENT),
   };
   const isOver = outcome !== "retry";
   const tries = { number: work.number, tries: work.tries + 1, nextAt };
@@ -222,67 +236,78 @@ export function lineAfterAttempt(
 }
 
 /**
- * The line after events were given up without a call: `expired`, `skipped`, `gone`.
+ * The subscription after events were given up without a call: `expired`, `skipped`, `gone`.
  * @param attempt the report, whose `number` is the last of them
  */
 export function afterGivingUp(
-  line: StoredLine,
+  subscription: Subscription,
   work: Pick<Work, "number" | "replayId">,
   attempt: WebhookAttempt,
-): StoredLine {
-  return withUnreported(withoutEvent(line, work), attempt);
+): Subscription {
+  return withUnreported(withoutEvent(subscription, work), attempt);
 }
 
-/** The line once the webhook's object knows how an attempt ended. */
-export function afterReport(line: StoredLine, report: WebhookAttempt): StoredLine {
-  if (!line.unreported.includes(report)) return line;
-  return { ...line, unreported: line.unreported.filter((each) => each !== report) };
+/** The subscription once the webhook's object knows how an attempt ended. */
+export function afterReport(subscription: Subscription, report: WebhookAttempt): Subscription {
+  if (!subscription.unreported.includes(report)) return subscription;
+  return { ...subscription, unreported: subscription.unreported.filter((each) => each !== report) };
 }
 
 /**
- * The line with events to send again. Calls of one replay bring later events each time. A call that was repeated changes
- * nothing.
+ * The subscription with events to send again. Calls of one replay bring later events each time. A call that was
+ * repeated changes nothing.
  */
-export function withReplay(line: StoredLine, id: string, ranges: EventRange[]): StoredLine {
-  const added = rangesAfter(joinedRanges(ranges), line.replayed?.id === id ? line.replayed.upTo : 0);
+export function withReplay(subscription: Subscription, id: string, ranges: EventRange[]): Subscription {
+  const added = rangesAfter(joinedRanges(ranges), subscription.replayed?.id === id ? subscription.replayed.upTo : 0);
   const upTo = added.at(-1)?.[1];
-  if (upTo === undefined) return line;
-  const known = line.replays.find((replay) => replay.id === id);
+  if (upTo === undefined) return subscription;
+  const known = subscription.replays.find((replay) => replay.id === id);
   const replay = { id, head: null, ...known, ranges: joinedRanges([...(known?.ranges ?? []), ...added]) };
-  const others = line.replays.filter((each) => each !== known);
-  return { ...line, replays: [...others, replay], replayed: { id, upTo } };
+  const others = subscription.replays.filter((each) => each !== known);
+  return { ...subscription, replays: [...others, replay], replayed: { id, upTo } };
 }
 
-/** The line without the texts of answers, which may quote what was redacted. */
-export function withoutResponses(line: StoredLine): StoredLine {
-  if (line.recent.every(({ response }) => response === null)) return line;
-  return { ...line, recent: line.recent.map((attempt) => ({ ...attempt, response: null })) };
+/** The subscription without the texts of answers, which may quote what was redacted. */
+export function withoutResponses(subscription: Subscription): Subscription {
+  if (subscription.recent.every(({ response }) => response === null)) return subscription;
+  return { ...subscription, recent: subscription.recent.map((attempt) => ({ ...attempt, response: null })) };
 }
 
-/** The line once no event of a replay is left up to a number. */
-export function withReplaySearched(line: StoredLine, { id, ranges }: Replay, searchedTo: number): StoredLine {
-  return searchedTo < (ranges[0]?.[0] ?? 0) ? line : withoutEvent(line, { number: searchedTo, replayId: id });
+/** The subscription once no event of a replay is left up to a number. */
+export function withReplaySearched(
+  subscription: Subscription,
+  { id, ranges }: Replay,
+  searchedTo: number,
+): Subscription {
+  return searchedTo < (ranges[0]?.[0] ?? 0)
+    ? subscription
+    : withoutEvent(subscription, { number: searchedTo, replayId: id });
 }
 
 /** Ends the sending of an event: the cursor or the replay moves past it. */
-function withoutEvent(line: StoredLine, { number, replayId }: Pick<Work, "number" | "replayId">): StoredLine {
+function withoutEvent(
+  subscription: Subscription,
+  { number, replayId }: Pick<Work, "number" | "replayId">,
+): Subscription {
   if (replayId === null) {
-    return number <= line.cursor ? line : { ...line, cursor: number, previous: number, head: null };
+    return number <= subscription.cursor
+      ? subscription
+      : { ...subscription, cursor: number, previous: number, head: null };
   }
-  const replays = line.replays.map((replay) => {
+  const replays = subscription.replays.map((replay) => {
     if (replay.id !== replayId) return replay;
     const head = replay.head && replay.head.number > number ? replay.head : null;
     return { ...replay, ranges: rangesAfter(replay.ranges, number), head };
   });
-  return { ...line, replays: replays.filter(({ ranges }) => ranges.length > 0) };
+  return { ...subscription, replays: replays.filter(({ ranges }) => ranges.length > 0) };
 }
 
-function withTries(line: StoredLine, { number, replayId }: Work, tries: Tries): StoredLine {
-  if (replayId === null) return number <= line.cursor ? line : { ...line, head: tries };
-  const replays = line.replays.map((replay) => (replay.id === replayId ? { ...replay, head: tries } : replay));
-  return { ...line, replays };
+function withTries(subscription: Subscription, { number, replayId }: Work, tries: Tries): Subscription {
+  if (replayId === null) return number <= subscription.cursor ? subscription : { ...subscription, head: tries };
+  const replays = subscription.replays.map((replay) => (replay.id === replayId ? { ...replay, head: tries } : replay));
+  return { ...subscription, replays };
 }
 
-function withUnreported(line: StoredLine, attempt: WebhookAttempt): StoredLine {
-  return { ...line, unreported: [...line.unreported, attempt], hasGivenUp: true };
+function withUnreported(subscription: Subscription, attempt: WebhookAttempt): Subscription {
+  return { ...subscription, unreported: [...subscription.unreported, attempt], hasGivenUp: true };
 }

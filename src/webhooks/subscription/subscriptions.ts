@@ -1,9 +1,9 @@
-import type { EventRange, LineDescription, WebhookList } from "../../model/webhook.ts";
+import type { EventRange, SubscriptionDescription, WebhookList } from "../../model/webhook.ts";
 import { causeOf } from "../../platform/log.ts";
-import type { LineHost } from "./host.ts";
-import { LEASE_MS, LineSender } from "./sender.ts";
-import { lineKey } from "./stored-subscription.ts";
-import { newLine, type StoredLine } from "./subscription.ts";
+import type { SubscriptionHost } from "./host.ts";
+import { LEASE_MS, SubscriptionSender } from "./sender.ts";
+import { subscriptionKey } from "./stored-subscription.ts";
+import { newSubscription, type Subscription } from "./subscription.ts";
 
 /** Half of the connections that an object may have open. The others are left to the networks. */
 const MAX_BUSY = 3;
@@ -11,15 +11,15 @@ const MAX_BUSY = 3;
 const RUN_MS = 300_000;
 const VERSION = "webhooks";
 
-/** The lines of one owner, which take turns. At most three are busy at once. */
-export class Lines {
-  readonly #hostOf: () => LineHost | null;
-  /** The lines in the order of their turns; the one whose last turn is longest ago comes first. */
-  #opened: { host: LineHost; senders: Map<string, LineSender> } | null = null;
+/** The subscriptions of one owner, which take turns. At most three are busy at once. */
+export class Subscriptions {
+  readonly #hostOf: () => SubscriptionHost | null;
+  /** The subscriptions in the order of their turns; the one whose last turn is longest ago comes first. */
+  #opened: { host: SubscriptionHost; senders: Map<string, SubscriptionSender> } | null = null;
   readonly #runners = new Set<Promise<void>>();
 
   /** @param hostOf the owner; null before it exists and after its deletion */
-  constructor(hostOf: () => LineHost | null) {
+  constructor(hostOf: () => SubscriptionHost | null) {
     this.#hostOf = hostOf;
   }
 
@@ -29,8 +29,9 @@ export class Lines {
   }
 
   /**
-   * Applies a list of webhooks. A webhook that is not in the list keeps its line until its object says that it was
-   * deleted, because the list may be old. If a line can't be changed, the others are, and the owner gets the list again.
+   * Applies a list of webhooks. A webhook that is not in the list keeps its subscription until its object says that it
+   * was deleted, because the list may be old. If a subscription can't be changed, the others are, and the owner gets
+   * the list again.
    * @param startAfter a new webhook gets the events after this number
    */
   configure({ version, webhooks }: WebhookList, startAfter: number): void {
@@ -40,16 +41,16 @@ export class Lines {
     for (const filter of webhooks) {
       const known = all.senders.get(filter.id);
       if (!known) {
-        const line = newLine(filter, startAfter);
-        all.host.kv.put(lineKey(filter.id), line);
-        all.senders.set(filter.id, this.#senderOf(all.host, filter.id, line));
+        const subscription = newSubscription(filter, startAfter);
+        all.host.kv.put(subscriptionKey(filter.id), subscription);
+        all.senders.set(filter.id, this.#senderOf(all.host, filter.id, subscription));
         continue;
       }
       try {
         known.refilter(filter);
       } catch (error) {
         areDone = false;
-        const { lineId, logger } = all.host;
+        const { subscriptionId: lineId, logger } = all.host;
         logger.error({ event: "line_not_changed", lineId, webhookId: filter.id, error: causeOf(error) });
       }
     }
@@ -68,9 +69,10 @@ export class Lines {
     await Promise.all(this.#runners);
   }
 
-  /** When the lines must run; null if nothing waits. An attempt under way may be lost with this instance. */
+  /** When the subscriptions must run; null if nothing waits. An attempt under way may be lost with this instance. */
   dueAt(now: number): number | null {
-    // A line that is due while all runners are busy takes its turn after another. An earlier alarm would do nothing.
+    // A subscription that is due while all runners are busy takes its turn after another. An earlier alarm would do
+    // nothing.
     const startAt = this.#runners.size < MAX_BUSY ? now : now + LEASE_MS;
     const times = [...(this.#all()?.senders.values() ?? [])].map((sender) => {
       if (sender.isBusy) return now + LEASE_MS;
@@ -82,34 +84,35 @@ export class Lines {
   }
 
   /**
-   * A webhook can be called again. The caller runs the lines.
+   * A webhook can be called again. The caller runs the subscriptions.
    * @param number the refusal that the wake-up answers
    * @param startedAt when the webhook last got a fresh start: events whose last try began before are due now
-   * @returns that number: the line no longer waits for it; null if it has nothing to send either, and will not ask
+   * @returns that number: the subscription no longer waits for it; null if it has nothing to send either, and will not
+   * ask
    */
   wake(webhookId: string, number: number, startedAt = 0): number | null {
     return this.#senderWith(webhookId)?.wake(number, startedAt) ? number : null;
   }
 
-  /** A line as people see it; null if there is no such line. */
-  async describe(webhookId: string): Promise<LineDescription | null> {
+  /** A subscription as people see it; null if there is no such subscription. */
+  async describe(webhookId: string): Promise<SubscriptionDescription | null> {
     return (await this.#senderWith(webhookId)?.describe()) ?? null;
   }
 
-  /** Gives up the first event that waits. The caller runs the lines. */
+  /** Gives up the first event that waits. The caller runs the subscriptions. */
   skip(webhookId: string, number: number): "skipped" | "not_head" | "no_line" {
     const sender = this.#senderWith(webhookId);
     if (!sender) return "no_line";
     return sender.skip(number) ? "skipped" : "not_head";
   }
 
-  /** Ends the first event's wait for its next try. The caller runs the lines. */
+  /** Ends the first event's wait for its next try. The caller runs the subscriptions. */
   retry(webhookId: string): void {
     this.#senderWith(webhookId)?.retry();
   }
 
   /**
-   * Sends events again. A repeat of the call changes nothing. The caller runs the lines.
+   * Sends events again. A repeat of the call changes nothing. The caller runs the subscriptions.
    * @returns how many events the webhook's filter lets through
    * @throws if too many of the replay's events are left
    */
@@ -123,8 +126,8 @@ export class Lines {
   }
 
   /**
-   * The owner is being deleted: the objects of its webhooks forget what it gave up, and their replays don't wait for it. If
-   * one does not answer, its next replay finds out.
+   * The owner is being deleted: the objects of its webhooks forget what it gave up, and their replays don't wait for
+   * it. If one does not answer, its next replay finds out.
    */
   async ownerDeleted(): Promise<void> {
     const all = this.#all();
@@ -136,9 +139,14 @@ export class Lines {
           // Before the first await, after which the events are gone.
           const replays = sender.replaysLeft();
           if (!sender.hasGivenUp && replays.length === 0) return;
-          await host.webhook(webhookId).lineGone(host.lineId, host.clock.now(), replays);
+          await host.webhook(webhookId).lineGone(host.subscriptionId, host.clock.now(), replays);
         } catch (error) {
-          host.logger.warn({ event: "webhook_not_told", lineId: host.lineId, webhookId, cause: causeOf(error) });
+          host.logger.warn({
+            event: "webhook_not_told",
+            lineId: host.subscriptionId,
+            webhookId,
+            cause: causeOf(error),
+          });
         }
       }),
     );
@@ -149,7 +157,7 @@ export class Lines {
     this.#opened = null;
   }
 
-  async #takeTurns(host: LineHost, startedAt: number): Promise<void> {
+  async #takeTurns(host: SubscriptionHost, startedAt: number): Promise<void> {
     while (host.exists() && host.clock.now() - startedAt < RUN_MS) {
       const id = this.#nextId();
       const senders = this.#opened?.senders;
@@ -163,7 +171,7 @@ export class Lines {
     }
   }
 
-  /** The line that is next, of those that are due. */
+  /** The subscription that is next, of those that are due. */
   #nextId(): string | null {
     const all = this.#opened;
     if (!all) return null;
@@ -176,7 +184,7 @@ export class Lines {
     return null;
   }
 
-  #senderWith(webhookId: string): LineSender | undefined {
+  #senderWith(webhookId: string): SubscriptionSender | undefined {
     return this.#all()?.senders.get(webhookId);
   }
 
@@ -184,16 +192,16 @@ export class Lines {
     if (this.#opened) return this.#opened;
     const host = this.#hostOf();
     if (!host) return null;
-    const stored = [...host.kv.list<StoredLine>({ prefix: lineKey("") })];
-    const senders = stored.map(([key, line]): [string, LineSender] => {
-      const id = key.slice(lineKey("").length);
-      return [id, this.#senderOf(host, id, line)];
+    const stored = [...host.kv.list<Subscription>({ prefix: subscriptionKey("") })];
+    const senders = stored.map(([key, subscription]): [string, SubscriptionSender] => {
+      const id = key.slice(subscriptionKey("").length);
+      return [id, this.#senderOf(host, id, subscription)];
     });
     this.#opened = { host, senders: new Map(senders) };
     return this.#opened;
   }
 
-  #senderOf(host: LineHost, id: string, line: StoredLine): LineSender {
-    return new LineSender(host, id, line);
+  #senderOf(host: SubscriptionHost, id: string, subscription: Subscription): SubscriptionSender {
+    return new SubscriptionSender(host, id, subscription);
   }
 }

@@ -1,34 +1,34 @@
 import type { WebhookAttempt } from "../../model/webhook.ts";
-import type { LineHost } from "./host.ts";
-import type { KeptLine } from "./stored-subscription.ts";
+import type { SubscriptionHost } from "./host.ts";
+import type { StoredSubscription } from "./stored-subscription.ts";
 import { afterReport } from "./subscription.ts";
 
-/** What a line's webhook does not know yet: how attempts ended, and a permit that was not used. */
+/** What a subscription's webhook does not know yet: how attempts ended, and a permit that was not used. */
 export class Unreported {
-  readonly #host: LineHost;
+  readonly #host: SubscriptionHost;
   readonly #id: string;
-  readonly #kept: KeptLine;
+  readonly #stored: StoredSubscription;
   /** How the last attempt ended. */
   #last: WebhookAttempt | null = null;
   #unused: string | null = null;
 
   /** @param id the webhook's */
-  constructor(host: LineHost, id: string, kept: KeptLine) {
+  constructor(host: SubscriptionHost, id: string, stored: StoredSubscription) {
     this.#host = host;
     this.#id = id;
-    this.#kept = kept;
+    this.#stored = stored;
   }
 
   /** How an attempt ended, or what was given up; null if the webhook's object knows all. */
   get report(): WebhookAttempt | null {
-    return this.#last ?? this.#kept.line.unreported[0] ?? null;
+    return this.#last ?? this.#stored.subscription.unreported[0] ?? null;
   }
 
   get unused(): string | null {
     return this.#unused;
   }
 
-  /** The line got a permit. */
+  /** The subscription got a permit. */
   granted(permit: string): void {
     this.#unused = permit;
   }
@@ -49,8 +49,8 @@ export class Unreported {
   }
 
   /**
-   * Sends the next report. After the last one, gives back a permit that no call used, because the owner or the event was
-   * deleted. Otherwise others wait for it.
+   * Sends the next report. After the last one, gives back a permit that no call used, because the owner or the event
+   * was deleted. Otherwise others wait for it.
    * @returns whether there was a report
    */
   async sendNext(): Promise<boolean> {
@@ -62,12 +62,12 @@ export class Unreported {
     }
     const unused = this.#unused;
     this.#unused = null;
-    if (unused !== null) await this.#host.webhook(this.#id).giveBack(this.#host.lineId, unused);
+    if (unused !== null) await this.#host.webhook(this.#id).giveBack(this.#host.subscriptionId, unused);
     return false;
   }
 
   #known(report: WebhookAttempt): void {
     if (this.#last === report) this.#last = null;
-    this.#kept.save(afterReport(this.#kept.line, report));
+    this.#stored.save(afterReport(this.#stored.subscription, report));
   }
 }

@@ -33,7 +33,7 @@ async function stuckChat(reply: Reply = ({ event }) => new Response("no", { stat
   return { ...chat, calls, configurer, message, path, skip };
 }
 
-test("a chat's line shows its head, its next attempt, and its last attempts with the responses", async () => {
+test("a chat's subscription shows its head, its next attempt, and its last attempts with the responses", async () => {
   const { api, chatId, calls, configurer, path } = await stuckChat();
   await send(api, chatId);
   const { status, body } = await configurer("GET", path);
@@ -147,7 +147,7 @@ test("an event that is not the head is not skipped", async () => {
   expect((await configurer("GET", path)).body).toMatchObject({ pending: 2, head: { eventId: head } });
 });
 
-test("a chat that does not know the webhook yet has an empty line", async () => {
+test("a chat that does not know the webhook yet has an empty subscription", async () => {
   fakeReceiver();
   const { organizationId, channelId, api } = await newOrganization();
   const { secret } = await newKey(organizationId, { permissions: WRITER });

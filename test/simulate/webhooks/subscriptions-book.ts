@@ -1,10 +1,10 @@
 import type { WebhookAttempt } from "../../../src/model/webhook.ts";
 
-/** How an event of a line ended. */
+/** How an event of a subscription ended. */
 export type End = "accepted" | "given up";
 
 /** What is known of the events that one life of a chat sends to one webhook. */
-export interface BookedLine {
+export interface BookedSubscription {
   webhookId: string;
   chatId: string;
   life: number;
@@ -23,7 +23,7 @@ export interface BookedLine {
   replayed: Set<number>;
   /** The replay that was called last, and its events that were accepted. */
   lastReplay: { id: string; accepted: Set<number> } | null;
-  /** Reports of events that were given up, which were seen in the line's row. */
+  /** Reports of events that were given up, which were seen in the subscription's row. */
   seen: Set<string>;
 }
 
@@ -35,7 +35,7 @@ export interface BookedEvent {
   at: number;
   /** By the world's clock. */
   committedAt: number;
-  /** The version of each webhook's filter that the chat's line had. */
+  /** The version of each webhook's filter that the chat's subscription had. */
   versions: ReadonlyMap<string, number>;
 }
 
@@ -54,17 +54,17 @@ export interface BookedWebhook {
   isDeleted: boolean;
 }
 
-/** Keeps what the simulation knows of events, webhooks and lines. */
-export class LinesBook {
+/** Keeps what the simulation knows of events, webhooks and subscriptions. */
+export class SubscriptionsBook {
   readonly webhooks = new Map<string, BookedWebhook>();
-  readonly #lines = new Map<string, BookedLine>();
+  readonly #subscriptions = new Map<string, BookedSubscription>();
   /** The events of each life of each chat. */
   readonly #events = new Map<string, BookedEvent[]>();
 
-  line(webhookId: string, chatId: string, life: number): BookedLine {
+  subscription(webhookId: string, chatId: string, life: number): BookedSubscription {
     const key = `${webhookId} ${chatId} ${life}`;
-    let line = this.#lines.get(key);
-    if (!line) {
+    let subscription = this.#subscriptions.get(key);
+    if (!subscription) {
       const maps = {
         ended: new Map(),
         calls: new Map(),
@@ -73,10 +73,10 @@ export class LinesBook {
         plannedAt: new Map(),
         replayed: new Set<number>(),
       };
-      line = { webhookId, chatId, life, lastEnded: null, lastReplay: null, seen: new Set(), ...maps };
-      this.#lines.set(key, line);
+      subscription = { webhookId, chatId, life, lastEnded: null, lastReplay: null, seen: new Set(), ...maps };
+      this.#subscriptions.set(key, subscription);
     }
-    return line;
+    return subscription;
   }
 
   events(chatId: string, life: number): BookedEvent[] {
@@ -86,8 +86,11 @@ export class LinesBook {
     return events;
   }
 
-  /** The events that a line must send: committed after the webhook's start, and let through by each filter since then. */
-  required({ webhookId, chatId, life }: BookedLine, skipBefore: number): BookedEvent[] {
+  /**
+   * The events that a subscription must send: committed after the webhook's start, and let through by each filter since
+   * then.
+   */
+  required({ webhookId, chatId, life }: BookedSubscription, skipBefore: number): BookedEvent[] {
     const webhook = this.webhooks.get(webhookId);
     const createdAt = webhook?.createdAt ?? null;
     if (!webhook || createdAt === null) return [];
@@ -105,30 +108,33 @@ export class LinesBook {
     return filters.some((types) => types === null || types.includes(event.type));
   }
 
-  ended(line: BookedLine, number: number, end: End): void {
-    if (line.ended.has(number)) return;
-    line.ended.set(number, end);
-    line.lastEnded = Math.max(line.lastEnded ?? 0, number);
+  ended(subscription: BookedSubscription, number: number, end: End): void {
+    if (subscription.ended.has(number)) return;
+    subscription.ended.set(number, end);
+    subscription.lastEnded = Math.max(subscription.lastEnded ?? 0, number);
   }
 
-  /** The events of a line that each filter of its webhook has let through. */
-  matching({ webhookId, chatId, life }: BookedLine): BookedEvent[] {
+  /** The events of a subscription that each filter of its webhook has let through. */
+  matching({ webhookId, chatId, life }: BookedSubscription): BookedEvent[] {
     const filters = this.webhooks.get(webhookId)?.filters ?? [];
     const isMatching = ({ type }: BookedEvent) => filters.every((types) => types === null || types.includes(type));
     return this.events(chatId, life).filter(isMatching);
   }
 
   /** The events of a replay that were accepted. */
-  replayedBy(line: BookedLine, id: string): Set<number> {
-    if (line.lastReplay?.id !== id) line.lastReplay = { id, accepted: new Set() };
-    return line.lastReplay.accepted;
+  replayedBy(subscription: BookedSubscription, id: string): Set<number> {
+    if (subscription.lastReplay?.id !== id) subscription.lastReplay = { id, accepted: new Set() };
+    return subscription.lastReplay.accepted;
   }
 
   /** The events that a report gave up. */
-  givenUp(line: BookedLine, { first, number }: Pick<WebhookAttempt, "first" | "number">): BookedEvent[] {
-    return this.events(line.chatId, line.life).filter((event) => {
+  givenUp(
+    subscription: BookedSubscription,
+    { first, number }: Pick<WebhookAttempt, "first" | "number">,
+  ): BookedEvent[] {
+    return this.events(subscription.chatId, subscription.life).filter((event) => {
       const isIn = event.number >= (first ?? number) && event.number <= number;
-      return isIn && (event.number === number || this.mayBeSent(line.webhookId, event));
+      return isIn && (event.number === number || this.mayBeSent(subscription.webhookId, event));
     });
   }
 }

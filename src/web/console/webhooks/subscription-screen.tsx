@@ -13,31 +13,31 @@ import { forget } from "../resource.ts";
 import { CallTable } from "./attempts.tsx";
 import { mayManage } from "./webhook-list.tsx";
 
-type Line = Schemas["WebhookChat"];
+type Subscription = Schemas["WebhookChat"];
 
 /** Most calls have ended by then. */
 const RELOAD_MS = 1_500;
 
 /** What one chat sends to a webhook: what waits, and why. */
-export function LineScreen({ id, chatId }: { id: string; chatId: string }) {
+export function SubscriptionScreen({ id, chatId }: { id: string; chatId: string }) {
   const { api, to } = usePlace();
   const path = { id, chatId };
-  const line = useGet("/webhooks/{id}/chats/{chatId}", { path });
-  const head = line.data?.head ?? null;
+  const subscription = useGet("/webhooks/{id}/chats/{chatId}", { path });
+  const head = subscription.data?.head ?? null;
   const retry = async () => {
-    line.set(await api.POST("/webhooks/{id}/chats/{chatId}/retry", { path }));
-    setTimeout(line.reload, RELOAD_MS);
+    subscription.set(await api.POST("/webhooks/{id}/chats/{chatId}/retry", { path }));
+    setTimeout(subscription.reload, RELOAD_MS);
   };
-  const skip = ({ eventId, number: nth, type }: NonNullable<Line["head"]>) => (
+  const skip = ({ eventId, number: nth, type }: NonNullable<Subscription["head"]>) => (
     <Confirm
       title="Skip this event?"
       submit="Skip"
       done="Skipped"
       onSubmit={async () => {
-        line.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body: { eventId } }));
+        subscription.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body: { eventId } }));
         // The webhook's own screen has other numbers now.
         forget(`/webhooks/{id} `);
-        setTimeout(line.reload, RELOAD_MS);
+        setTimeout(subscription.reload, RELOAD_MS);
       }}
     >
       <p>
@@ -53,18 +53,24 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }) {
       actions={
         <>
           <Button href={to(`inbox/${chatId}`)}>Open the chat</Button>
-          <Button onClick={line.reload}>Reload</Button>
+          <Button onClick={subscription.reload}>Reload</Button>
           {head && mayManage() && <Button onClick={() => void retry().catch(sayError)}>Try now</Button>}
           {head && mayManage() && <WarnButton opens={skip(head)}>Skip the event</WarnButton>}
         </>
       }
     >
-      <Loaded resource={line}>{(data) => <Details line={data} chatId={chatId} />}</Loaded>
+      <Loaded resource={subscription}>{(data) => <Details subscription={data} chatId={chatId} />}</Loaded>
     </Screen>
   );
 }
 
-function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: { line: Line; chatId: string }) {
+function Details({
+  subscription: { pending, head, nextAttemptAt, attempts },
+  chatId,
+}: {
+  subscription: Subscription;
+  chatId: string;
+}) {
   return (
     <>
       <section class="box">

@@ -57,12 +57,12 @@ test("a webhook with a filter gets the matching events only, and a thin one gets
 
 test("after a redaction between two attempts, the second has no text, and the answers' texts are gone", async () => {
   const calls = fakeReceiver(({ text }, number) => new Response(text, { status: number === 1 ? 500 : 200 }));
-  const { api, chatId, ring, settled, line } = await chatWithWebhook({ types: ["message.created"] });
+  const { api, chatId, ring, settled, subscription } = await chatWithWebhook({ types: ["message.created"] });
   const { id } = await send(api, chatId, { content: "Secret" });
   await settled(1);
-  expect(JSON.stringify(await line())).toContain("Secret");
+  expect(JSON.stringify(await subscription())).toContain("Secret");
   expect((await admin("POST", `/chats/${chatId}/messages/${id}/redact`)).status).toBe(200);
-  expect(JSON.stringify(await line())).not.toContain("Secret");
+  expect(JSON.stringify(await subscription())).not.toContain("Secret");
   vi.setSystemTime(Date.now() + 6 * SECOND);
   await ring();
   await settled(2);
@@ -72,13 +72,13 @@ test("after a redaction between two attempts, the second has no text, and the an
 test("after the contact deleted a message between two attempts, the second has no text, and the deletion is told", async () => {
   const calls = fakeReceiver(({ text }, number) => new Response(text, { status: number === 1 ? 500 : 200 }));
   const types = ["message.received", "message.redacted"];
-  const { ring, settled, line, object, organizationId } = await chatWithWebhook({ types });
+  const { ring, settled, subscription, object, organizationId } = await chatWithWebhook({ types });
   const draft = { id: newId("msg", null), dedupe: "in1", type: "TEXT", content: "Secret", media: null } as const;
   await object().receive(asOwner(organizationId), { ...draft, origin: null, addresses: [] });
   await settled(1);
-  expect(JSON.stringify(await line())).toContain("Secret");
+  expect(JSON.stringify(await subscription())).toContain("Secret");
   await object().change(asOwner(organizationId), { change: "deletion", networkId: "in1" });
-  expect(JSON.stringify(await line())).not.toContain("Secret");
+  expect(JSON.stringify(await subscription())).not.toContain("Secret");
   vi.setSystemTime(Date.now() + 6 * SECOND);
   await ring();
   await settled(3);

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { EventRange } from "../../../../src/model/webhook.ts";
-import type { StoredLine } from "../../../../src/webhooks/subscription/subscription.ts";
+import type { Subscription } from "../../../../src/webhooks/subscription/subscription.ts";
 import { newChat, newOrganization } from "../../../support/harness.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { report } from "../../events/fixtures.ts";
@@ -15,8 +15,8 @@ const DAY = 86_400_000;
 const STEP = { rows: 25_000, statements: 1_500 };
 
 /**
- * What the SQL of an object does while `work` runs: the rows that it reads and its statements, in all and in the longest
- * step. A step ends when anything has waited for the event loop, for others could run then.
+ * What the SQL of an object does while `work` runs: the rows that it reads and its statements, in all and in the
+ * longest step. A step ends when anything has waited for the event loop, for others could run then.
  */
 async function workOf(object: DurableObjectStub, work: () => Promise<unknown>) {
   const steps = [{ rows: 0, statements: 0 }];
@@ -62,10 +62,10 @@ async function rewrite(object: () => DurableObjectStub, change: (storage: Durabl
   await evictDurableObject(object());
 }
 
-function changeLine({ kv }: DurableObjectStorage, webhookId: string, change: Partial<StoredLine>): void {
-  const line = kv.get<StoredLine>(`line ${webhookId}`);
-  if (!line) throw new Error("no such line");
-  kv.put(`line ${webhookId}`, { ...line, ...change });
+function changeSubscription({ kv }: DurableObjectStorage, webhookId: string, change: Partial<Subscription>): void {
+  const subscription = kv.get<Subscription>(`line ${webhookId}`);
+  if (!subscription) throw new Error("no such subscription");
+  kv.put(`line ${webhookId}`, { ...subscription, ...change });
 }
 
 /** A chat with this many events, every other one a received message, all sent to a webhook that is disabled. */
@@ -81,7 +81,7 @@ async function longChat(events: number, settings: Parameters<typeof chatWithWebh
       events,
       Date.now(),
     );
-    changeLine(storage, webhookId, { cursor: events, previous: events, head: null });
+    changeSubscription(storage, webhookId, { cursor: events, previous: events, head: null });
   });
   return chat;
 }
@@ -118,12 +118,12 @@ test("a replay of events that no longer match the filter is looked through once,
   fakeReceiver();
   const { object, webhookId } = await longChat(LONG, { types: ["message.received"] });
   const stored = () =>
-    runInDurableObject(object(), (_object, { storage }) => storage.kv.get<StoredLine>(`line ${webhookId}`));
+    runInDurableObject(object(), (_object, { storage }) => storage.kv.get<Subscription>(`line ${webhookId}`));
   await object().replayEvents(webhookId, "rpl_1", [...ranges(150, 200), [30_001, LONG]]);
   await vi.waitFor(async () => expect(await stored()).toMatchObject({ waiting: {} }), { interval: 10 });
   await rewrite(object, (storage) => {
-    const filter = storage.kv.get<StoredLine>(`line ${webhookId}`)?.filter;
-    if (filter) changeLine(storage, webhookId, { filter: { ...filter, types: ["chat.updated"] } });
+    const filter = storage.kv.get<Subscription>(`line ${webhookId}`)?.filter;
+    if (filter) changeSubscription(storage, webhookId, { filter: { ...filter, types: ["chat.updated"] } });
   });
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
@@ -133,23 +133,23 @@ test("a replay of events that no longer match the filter is looked through once,
   expectShort(work);
 });
 
-test("the line of a long chat is described in short steps", async () => {
+test("the subscription of a long chat is described in short steps", async () => {
   fakeReceiver();
-  const { object, webhookId, line } = await longChat(LONG, { types: ["message.received"] });
-  await rewrite(object, (storage) => changeLine(storage, webhookId, { cursor: 1, previous: 1 }));
+  const { object, webhookId, subscription } = await longChat(LONG, { types: ["message.received"] });
+  await rewrite(object, (storage) => changeSubscription(storage, webhookId, { cursor: 1, previous: 1 }));
   const work = await workOf(object(), async () => {
-    expect(await line()).toMatchObject({ pending: LONG / 2 - 1, head: { number: 3 } });
+    expect(await subscription()).toMatchObject({ pending: LONG / 2 - 1, head: { number: 3 } });
   });
   expectShort(work);
 });
 
 test("a chat whose events do not match the filter of a new webhook is looked through in short steps", async () => {
   fakeReceiver();
-  const { object, webhookId, line } = await longChat(LONG, { types: ["chat.updated"] });
-  await rewrite(object, (storage) => changeLine(storage, webhookId, { cursor: 1, waiting: null }));
+  const { object, webhookId, subscription } = await longChat(LONG, { types: ["chat.updated"] });
+  await rewrite(object, (storage) => changeSubscription(storage, webhookId, { cursor: 1, waiting: null }));
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
-    expect(await line()).toMatchObject({ pending: 0, head: null });
+    expect(await subscription()).toMatchObject({ pending: 0, head: null });
   });
   expect(work.rows).toBeLessThan(3 * LONG);
   expectShort(work);
@@ -157,13 +157,13 @@ test("a chat whose events do not match the filter of a new webhook is looked thr
 
 test("a webhook that is enabled from now on skips the events of a long chat in short steps", async () => {
   const calls = fakeReceiver();
-  const { api, chatId, object, webhookId, line } = await longChat(LONG);
-  await rewrite(object, (storage) => changeLine(storage, webhookId, { cursor: 1, previous: 1, waiting: null }));
+  const { api, chatId, object, webhookId, subscription } = await longChat(LONG);
+  await rewrite(object, (storage) => changeSubscription(storage, webhookId, { cursor: 1, previous: 1, waiting: null }));
   vi.setSystemTime(Date.now() + 1_000);
   await env.WEBHOOKS.getByName(webhookId).enable(webhookId, "now");
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
-    await vi.waitFor(async () => expect(await line()).toMatchObject({ pending: 0 }), { interval: 10 });
+    await vi.waitFor(async () => expect(await subscription()).toMatchObject({ pending: 0 }), { interval: 10 });
   });
   // Each step asks the webhook's object.
   expect(work.longestStatement).toBeLessThan(STEP.rows);
@@ -176,26 +176,26 @@ test("a webhook that is enabled from now on skips the events of a long chat in s
 
 test("the events of a long chat that are too old are given up in short steps, and each batch is reported", async () => {
   fakeReceiver();
-  const { object, webhookId, line } = await longChat(LONG);
-  await rewrite(object, (storage) => changeLine(storage, webhookId, { cursor: 1, previous: 1, waiting: null }));
+  const { object, webhookId, subscription } = await longChat(LONG);
+  await rewrite(object, (storage) => changeSubscription(storage, webhookId, { cursor: 1, previous: 1, waiting: null }));
   vi.setSystemTime(Date.now() + 31 * DAY);
   const sizes: number[] = [];
   await runInDurableObject(object(), (_object, { storage }) => {
     const put = storage.kv.put.bind(storage.kv);
     vi.spyOn(storage.kv, "put").mockImplementation((key: string, value: unknown) => {
-      if (key.startsWith("line ")) sizes.push((value as StoredLine).unreported.length);
+      if (key.startsWith("line ")) sizes.push((value as Subscription).unreported.length);
       put(key, value);
     });
   });
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
-    await vi.waitFor(async () => expect(await line()).toMatchObject({ pending: 0 }), { interval: 10 });
+    await vi.waitFor(async () => expect(await subscription()).toMatchObject({ pending: 0 }), { interval: 10 });
   });
   // Each step asks the webhook's object.
   expect(work.longestStatement).toBeLessThan(STEP.rows);
   expect(work.statements).toBeLessThan(STEP.statements);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(2);
-  // The last batch is reported after the line has stored it.
+  // The last batch is reported after the subscription has stored it.
   const described = () => env.WEBHOOKS.getByName(webhookId).describe(webhookId);
   await vi.waitFor(async () => expect(await described()).toMatchObject({ failed: LONG - 1 }), { interval: 10 });
 });
@@ -215,7 +215,7 @@ async function longOrganization() {
        insert into own_events (n, type, note, at) select n, 'chat.deleted', iif(n % 2, ?, ?), ? from numbers`,
       ...[OWN, JSON.stringify({ channelId }), JSON.stringify({ channelId: "chn_other" }), Date.now()],
     );
-    changeLine(storage, webhookId, { cursor: OWN, previous: OWN, head: null });
+    changeSubscription(storage, webhookId, { cursor: OWN, previous: OWN, head: null });
   });
   return { object, webhookId };
 }
@@ -226,7 +226,7 @@ test("a replay of many ranges of an organization's own events reads each a few t
   const work = await workOf(object(), async () => {
     expect(await object().replayEvents(webhookId, "rpl_1", ranges(200, 100), "")).toBe(200 * 25);
   });
-  // Each of the two lines looks at all of them.
+  // Each of the two subscriptions looks at all of them.
   expect(work.rows).toBeLessThan(3 * OWN);
   expectShort(work);
 });
@@ -242,7 +242,7 @@ test("a replay joins the ranges that touch", async () => {
     [312, 312],
   ]);
   const stored = await runInDurableObject(object(), (_object, { storage }) =>
-    storage.kv.get<StoredLine>(`line ${webhookId}`),
+    storage.kv.get<Subscription>(`line ${webhookId}`),
   );
   expect(stored?.replays).toMatchObject([
     {

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
 import { type EventFact, eventId, parseEventId } from "../../../../src/model/event.ts";
-import type { StoredLine } from "../../../../src/webhooks/subscription/subscription.ts";
+import type { Subscription } from "../../../../src/webhooks/subscription/subscription.ts";
 import { ringAlarm, runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
 import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../../support/harness.ts";
@@ -24,23 +24,26 @@ const objectOf = (organizationId: string) => env.ORGANIZATIONS.getByName(organiz
 const ring = (organizationId: string) => runAlarm(objectOf(organizationId));
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });
 
-function lineOf(organizationId: string, webhookId: string): Promise<StoredLine | undefined> {
+function subscriptionOf(organizationId: string, webhookId: string): Promise<Subscription | undefined> {
   return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>
-    storage.kv.get<StoredLine>(`line ${webhookId}`),
+    storage.kv.get<Subscription>(`line ${webhookId}`),
   );
 }
 
-function noticeLineOf(organizationId: string, webhookId: string): Promise<StoredLine | undefined> {
+function noticeSubscriptionOf(organizationId: string, webhookId: string): Promise<Subscription | undefined> {
   return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>
-    storage.kv.get<StoredLine>(`notices line ${webhookId}`),
+    storage.kv.get<Subscription>(`notices subscription ${webhookId}`),
   );
 }
 
-/** Resolves when the two lines of a webhook have made this many attempts. */
+/** Resolves when the two subscriptions of a webhook have made this many attempts. */
 const attempted = (organizationId: string, webhookId: string, count: number) =>
   until(async () => {
-    const lines = [await lineOf(organizationId, webhookId), await noticeLineOf(organizationId, webhookId)];
-    expect(lines.flatMap((line) => line?.recent ?? [])).toHaveLength(count);
+    const subscriptions = [
+      await subscriptionOf(organizationId, webhookId),
+      await noticeSubscriptionOf(organizationId, webhookId),
+    ];
+    expect(subscriptions.flatMap((subscription) => subscription?.recent ?? [])).toHaveLength(count);
   });
 
 /** The organization's own events that are stored. */
@@ -162,7 +165,7 @@ test("a webhook gets the same event as the feed, and those after its creation on
   expect((await listener.api("GET", `/events/${sent.id}`)).body).toEqual({ event: sent });
 });
 
-test("a filter of channels applies to events of the organization that have a channel, in the line and in the feed", async () => {
+test("a filter of channels applies to events of the organization that have a channel, in the subscription and in the feed", async () => {
   const calls = fakeReceiver();
   const listener = await newListener();
   const { organizationId, channelId, api } = listener;
@@ -317,5 +320,5 @@ test("an organization that was erased sends nothing", async () => {
   await objectOf(organizationId).webhookEvent(organizationId, "webhook.failing", {}, "late");
   expect(late).toEqual([]);
   expect(calls.every(({ event }) => event.chatId !== remaining.id)).toBe(true);
-  expect(await lineOf(organizationId, webhookId)).toBeUndefined();
+  expect(await subscriptionOf(organizationId, webhookId)).toBeUndefined();
 });

@@ -7,8 +7,8 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "../../../../src/model/webhook.ts";
-import type { LineHost } from "../../../../src/webhooks/subscription/host.ts";
-import { Lines } from "../../../../src/webhooks/subscription/subscriptions.ts";
+import type { SubscriptionHost } from "../../../../src/webhooks/subscription/host.ts";
+import { Subscriptions } from "../../../../src/webhooks/subscription/subscriptions.ts";
 import { FakeClock } from "../../platform/fake-clock.ts";
 
 export const NOW = Date.parse("2026-11-20T12:00:00.000Z");
@@ -29,10 +29,10 @@ export interface Received {
 type Filter = Partial<Omit<WebhookFilter, "id">>;
 export type Answer = Response | "hang" | "refuse";
 
-/** An owner of lines with its events, the webhooks' objects and the receivers. */
-export class LineOwner {
+/** An owner of subscriptions with its events, the webhooks' objects and the receivers. */
+export class SubscriptionOwner {
   readonly clock: FakeClock;
-  readonly lineId: string;
+  readonly subscriptionId: string;
   readonly rows = new Map<string, unknown>();
   readonly facts: EventFact[] = [];
   readonly calls: Received[] = [];
@@ -59,25 +59,25 @@ export class LineOwner {
   puts = 0;
   underWay = 0;
   most = 0;
-  /** Called before a line looks for its events. */
+  /** Called before a subscription looks for its events. */
   beforeMatching: (webhookId: string) => void = () => {};
-  /** Most events that a line looked at in one statement. */
+  /** Most events that a subscription looked at in one statement. */
   longestRange = 0;
-  lines: Lines;
+  subscriptions: Subscriptions;
   #permits = 0;
   #instance = 0;
 
-  constructor({ clock = new FakeClock(NOW), lineId = "cht_g0" } = {}) {
+  constructor({ clock = new FakeClock(NOW), subscriptionId = "cht_g0" } = {}) {
     this.clock = clock;
-    this.lineId = lineId;
-    this.lines = this.#newLines();
+    this.subscriptionId = subscriptionId;
+    this.subscriptions = this.#newSubscriptions();
   }
 
   /** The object is lost: what it awaits never returns, and what it does later changes nothing. */
   evict(): void {
     this.#instance++;
     this.underWay = 0;
-    this.lines = this.#newLines();
+    this.subscriptions = this.#newSubscriptions();
   }
 
   append(...types: EventType[]): void {
@@ -88,7 +88,7 @@ export class LineOwner {
 
   configure(filters: Record<string, Filter>, startAfter = 0, version = "v1"): void {
     const webhooks = Object.entries(filters).map(([id, filter]) => filterOf(id, filter));
-    this.lines.configure({ version, webhooks }, startAfter);
+    this.subscriptions.configure({ version, webhooks }, startAfter);
   }
 
   /** The numbers of the events that were sent, in order. */
@@ -96,24 +96,24 @@ export class LineOwner {
     return this.calls.filter((call) => call.webhookId === webhookId).map(({ body }) => body.number);
   }
 
-  /** Runs the lines each time that they are due, for at most `ms`. */
+  /** Runs the subscriptions each time that they are due, for at most `ms`. */
   async pass(ms: number): Promise<void> {
     const until = this.clock.now() + ms;
     for (;;) {
-      await this.lines.run();
-      const at = this.lines.dueAt(this.clock.now());
+      await this.subscriptions.run();
+      const at = this.subscriptions.dueAt(this.clock.now());
       if (at === null || at > until) break;
       this.clock.advance(Math.max(1, at - this.clock.now()));
     }
     this.clock.advance(Math.max(0, until - this.clock.now()));
   }
 
-  #newLines(): Lines {
+  #newSubscriptions(): Subscriptions {
     const host = this.#host(this.#instance);
-    return new Lines(() => (this.exists ? host : null));
+    return new Subscriptions(() => (this.exists ? host : null));
   }
 
-  #host(instance: number): LineHost {
+  #host(instance: number): SubscriptionHost {
     const isLost = () => instance !== this.#instance;
     const port = async <T>(work: () => T | Promise<T>): Promise<T> => {
       if (isLost()) return new Promise<T>(() => {});
@@ -126,8 +126,12 @@ export class LineOwner {
     const { clock, rows } = this;
     return {
       clock,
-      logger: { log: () => {}, warn: (line) => this.onWarning(line), error: (line) => this.onError(line) },
-      lineId: this.lineId,
+      logger: {
+        log: () => {},
+        warn: (line) => this.onWarning(line),
+        error: (line) => this.onError(line),
+      },
+      subscriptionId: this.subscriptionId,
       kv: {
         get: (key: string) => structuredClone(rows.get(key)),
         put: (key: string, value: unknown) => {
@@ -137,7 +141,7 @@ export class LineOwner {
         },
         delete: (key: string) => rows.delete(key),
         list: ({ prefix = "" } = {}) => [...structuredClone(rows)].filter(([key]) => key.startsWith(prefix)),
-      } as LineHost["kv"],
+      } as SubscriptionHost["kv"],
       exists: () => this.exists && !isLost(),
       newest: () => this.facts.length,
       matching: (range, filter, limit) => {
@@ -170,8 +174,8 @@ export class LineOwner {
             await this.report(attempt);
             this.reports.push(attempt);
           }),
-        giveBack: (_lineId, permit) => port(() => void this.givenBack.push(permit)),
-        lineGone: (_lineId, at) =>
+        giveBack: (_subscriptionId, permit) => port(() => void this.givenBack.push(permit)),
+        lineGone: (_subscriptionId, at) =>
           port(async () => {
             await this.forgets();
             this.gone.push(at);
@@ -225,8 +229,8 @@ export class LineOwner {
 }
 
 /** An owner with one webhook and some messages. */
-export function newOwner(events = 0): LineOwner {
-  const owner = new LineOwner();
+export function newOwner(events = 0): SubscriptionOwner {
+  const owner = new SubscriptionOwner();
   owner.configure({ w: {} });
   for (let n = 0; n < events; n++) owner.append("message.received");
   return owner;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EventType } from "../../../../src/model/event.ts";
 import { matches } from "../../../../src/model/event-filter.ts";
-import { type Answer, filterOf, LineOwner } from "./owner.ts";
+import { type Answer, filterOf, SubscriptionOwner } from "./owner.ts";
 
 const WEEK = 7 * 86_400_000;
 const TYPES: EventType[] = ["message.received", "message.status", "chat.updated"];
@@ -17,7 +17,7 @@ function answerOf(answer: number | "refuse" | undefined): Answer {
 
 test("each event that matches is accepted or given up once, in order, and names the one before it", async () => {
   const property = fc.asyncProperty(types, events, events, answers, async (filter, first, second, drawn) => {
-    const chat = new LineOwner();
+    const chat = new SubscriptionOwner();
     chat.configure({ w: { types: filter } });
     chat.answer = () => answerOf(drawn[chat.calls.length - 1]);
     chat.append(...first);
@@ -34,18 +34,18 @@ test("each event that matches is accepted or given up once, in order, and names 
     for (const { body } of chat.calls) {
       expect(body.previous).toBe(wanted[wanted.indexOf(body.number) - 1] ?? null);
     }
-    expect(chat.lines.dueAt(chat.clock.now())).toBeNull();
+    expect(chat.subscriptions.dueAt(chat.clock.now())).toBeNull();
   });
   await fc.assert(property, { numRuns: 100 });
 });
 
-test("a line that is lost between two attempts skips no event and ends none twice", async () => {
+test("a subscription that is lost between two attempts skips no event and ends none twice", async () => {
   const property = fc.asyncProperty(
     events,
     answers,
     fc.array(fc.nat(20_000), { maxLength: 8 }),
     async (all, drawn, losses) => {
-      const chat = new LineOwner();
+      const chat = new SubscriptionOwner();
       chat.configure({ w: {} });
       chat.answer = () => answerOf(drawn[chat.calls.length - 1]);
       chat.append(...all);

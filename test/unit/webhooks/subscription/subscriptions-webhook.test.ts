@@ -2,56 +2,56 @@ import { expect, test } from "vitest";
 import { nextTry } from "../../../../src/webhooks/subscription/retry.ts";
 import type { FakeClock } from "../../platform/fake-clock.ts";
 import { FakeWebhook } from "../object/fake-webhook.ts";
-import { DAY, HOOK_URL, LineOwner, MINUTE, SECOND } from "./owner.ts";
+import { DAY, HOOK_URL, MINUTE, SECOND, SubscriptionOwner } from "./owner.ts";
 
 const HOUR = 60 * MINUTE;
 const CALL_MS = 100;
 
-/** Chats that send their events to one webhook. Their lines ask the real permits of its object. */
+/** Chats that send their events to one webhook. Their subscriptions ask the real permits of its object. */
 class Place {
   readonly webhook = new FakeWebhook({ url: HOOK_URL });
   readonly #clock: FakeClock = this.webhook.clock;
   readonly #webhookId = this.webhook.config.filter.id;
-  readonly #chats = new Map<string, LineOwner>();
+  readonly #chats = new Map<string, SubscriptionOwner>();
   /** How the receiver answers an event of a chat. */
-  status: (lineId: string, number: number) => number = () => 200;
+  status: (subscriptionId: string, number: number) => number = () => 200;
 
   constructor() {
-    this.webhook.onWake = (lineId, number) => {
-      const chat = this.chat(lineId);
-      chat.lines.wake(this.#webhookId, number);
+    this.webhook.onWake = (subscriptionId, number) => {
+      const chat = this.chat(subscriptionId);
+      chat.subscriptions.wake(this.#webhookId, number);
       void this.#run(chat);
     };
   }
 
-  chat(lineId: string): LineOwner {
-    const known = this.#chats.get(lineId);
+  chat(subscriptionId: string): SubscriptionOwner {
+    const known = this.#chats.get(subscriptionId);
     if (known) return known;
-    const chat = new LineOwner({ clock: this.#clock, lineId });
+    const chat = new SubscriptionOwner({ clock: this.#clock, subscriptionId });
     chat.permit = (request) => this.webhook.permits.permit(request);
     chat.report = (attempt) => this.webhook.permits.report(attempt);
     chat.answer = async ({ body }) => {
-      const code = this.status(lineId, body.number);
+      const code = this.status(subscriptionId, body.number);
       await this.#clock.wait(CALL_MS);
       return new Response(null, { status: code });
     };
     chat.configure({ [this.#webhookId]: {} });
-    this.#chats.set(lineId, chat);
+    this.#chats.set(subscriptionId, chat);
     return chat;
   }
 
   /** Something happens in a chat, at a time from now on. */
-  append(lineId: string, afterMs = 0): void {
+  append(subscriptionId: string, afterMs = 0): void {
     this.#clock.timer(afterMs, () => {
-      const chat = this.chat(lineId);
+      const chat = this.chat(subscriptionId);
       chat.append("message.received");
       void this.#run(chat);
     });
   }
 
   /** The calls for a chat's events: each event's number, and when the call began. */
-  calls(lineId: string): [number, number][] {
-    return this.chat(lineId).calls.map(({ body, at }) => [body.number, at]);
+  calls(subscriptionId: string): [number, number][] {
+    return this.chat(subscriptionId).calls.map(({ body, at }) => [body.number, at]);
   }
 
   /** Lets time pass, with the alarms of the chats and of the webhook's object. */
@@ -68,9 +68,9 @@ class Place {
     }
   }
 
-  async #run(chat: LineOwner): Promise<void> {
-    await chat.lines.run();
-    const at = chat.lines.dueAt(this.#clock.now());
+  async #run(chat: SubscriptionOwner): Promise<void> {
+    await chat.subscriptions.run();
+    const at = chat.subscriptions.dueAt(this.#clock.now());
     if (at !== null) this.#clock.timer(Math.max(1, at - this.#clock.now()), () => void this.#run(chat));
   }
 }
@@ -90,11 +90,11 @@ const TRIES = 15;
  */
 async function besides(answered: number): Promise<Place> {
   const place = new Place();
-  place.status = (lineId, number) => (lineId === ILL && number === 1 ? answered : 200);
-  for (const [index, lineId] of HEALTHY.entries()) {
+  place.status = (subscriptionId, number) => (subscriptionId === ILL && number === 1 ? answered : 200);
+  for (const [index, subscriptionId] of HEALTHY.entries()) {
     const at = (index + 1) * 7_003;
-    for (let minute = 0; minute < 60; minute++) place.append(lineId, at + minute * MINUTE);
-    for (let hour = 1; hour < 4 * 24; hour++) place.append(lineId, at + hour * HOUR + index * 15 * MINUTE);
+    for (let minute = 0; minute < 60; minute++) place.append(subscriptionId, at + minute * MINUTE);
+    for (let hour = 1; hour < 4 * 24; hour++) place.append(subscriptionId, at + hour * HOUR + index * 15 * MINUTE);
   }
   for (const ms of [10 * SECOND, 11 * SECOND]) place.append(ILL, ms);
   for (let [tries, at] = [1, 10 * SECOND]; tries <= TRIES; tries++) {
@@ -108,9 +108,9 @@ async function besides(answered: number): Promise<Place> {
 
 test("an event that is always answered 500 delays only the events of its own chat", async () => {
   const [ill, well] = [await besides(500), await besides(200)];
-  for (const lineId of HEALTHY) {
-    expect(ill.calls(lineId).length).toBeGreaterThan(150);
-    expect(ill.calls(lineId)).toEqual(well.calls(lineId));
+  for (const subscriptionId of HEALTHY) {
+    expect(ill.calls(subscriptionId).length).toBeGreaterThan(150);
+    expect(ill.calls(subscriptionId)).toEqual(well.calls(subscriptionId));
   }
   expect(well.calls(ILL).map(([number]) => number)).toEqual([1, 2]);
   // The second event follows once the first is given up.
@@ -129,8 +129,8 @@ test.each([
   async (given) => {
     const { failures, waitMs } = given;
     const place = new Place();
-    place.status = (lineId) => {
-      if (lineId !== ILL) return 200;
+    place.status = (subscriptionId) => {
+      if (subscriptionId !== ILL) return 200;
       if (place.calls(ILL).length === failures) place.append("cht_g1", CALL_MS + SECOND);
       return 500;
     };
@@ -152,7 +152,7 @@ function breakConfiguration({ webhook }: Place): () => void {
   };
 }
 
-test("if the configuration can't be read, lines ask again, later each time, and then send each event once", async () => {
+test("if the configuration can't be read, subscriptions ask again, later each time, and then send each event once", async () => {
   const place = new Place();
   const repair = breakConfiguration(place);
   for (let event = 0; event < 3; event++) place.append("cht_g1", event * SECOND);
@@ -170,7 +170,7 @@ test("if the configuration can't be read, lines ask again, later each time, and 
 test("an attempt that ends while the configuration can't be read is reported afterward, once", async () => {
   const place = new Place();
   let repair = () => {};
-  place.status = (_lineId, number) => {
+  place.status = (_subscriptionId, number) => {
     if (number === 1) repair = breakConfiguration(place);
     return 200;
   };

@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
-import { DAY, LineOwner, MINUTE, NOW, newOwner, SECOND, settle, status } from "./owner.ts";
+import { DAY, MINUTE, NOW, newOwner, SECOND, SubscriptionOwner, settle, status } from "./owner.ts";
 
-test("a line sends its events in order, each with the number before it", async () => {
+test("a subscription sends its events in order, each with the number before it", async () => {
   const chat = newOwner(3);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.calls.map(({ body }) => [body.number, body.previous])).toEqual([
     [1, null],
     [2, 1],
     [3, 2],
   ]);
-  expect(chat.lines.dueAt(chat.clock.now())).toBeNull();
+  expect(chat.subscriptions.dueAt(chat.clock.now())).toBeNull();
 });
 
 test("a call has the headers of its event and its attempt", async () => {
   const chat = newOwner(1);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(Object.fromEntries(chat.calls[0]?.headers ?? [])).toEqual({
     "content-type": "application/json",
     "parley-attempt": "1",
@@ -28,17 +28,17 @@ test("a call has the headers of its event and its attempt", async () => {
 test("a delivery writes one row, and its outcome is part of the next question", async () => {
   const chat = newOwner(5);
   const before = chat.puts;
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.puts - before).toBe(5);
   expect(chat.requests.map(({ report }) => report?.number ?? null)).toEqual([null, 1, 2, 3, 4]);
   expect(chat.reports.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
 });
 
 test("a webhook begins after the events that were reported before it", async () => {
-  const chat = new LineOwner();
+  const chat = new SubscriptionOwner();
   chat.append("message.received", "message.received", "message.received");
   chat.configure({ w: {} }, 2);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.numbers()).toEqual([3]);
 });
 
@@ -71,7 +71,7 @@ test("a repeat has the same id", async () => {
   expect(chat.calls.map(({ headers }) => headers.get("webhook-id"))).toEqual(["evt_1", "evt_1", "evt_1"]);
 });
 
-test("the line waits as long as the receiver asks by Retry-After", async () => {
+test("the subscription waits as long as the receiver asks by Retry-After", async () => {
   const chat = newOwner(1);
   chat.answer = () => (chat.calls.length < 2 ? status(429, { "retry-after": "600" }) : status(200));
   await chat.pass(DAY);
@@ -81,7 +81,7 @@ test("the line waits as long as the receiver asks by Retry-After", async () => {
 test("an answer without a success is reported at once, before the wait", async () => {
   const chat = newOwner(1);
   chat.answer = () => status(500);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.reports).toMatchObject([{ number: 1, outcome: "retry", code: "http_500", httpStatus: 500 }]);
 });
 
@@ -94,33 +94,33 @@ test("after a 410 the event stays, and the webhook's object decides", async () =
   expect(chat.numbers()).toEqual([1]);
   chat.permit = () => null;
   chat.answer = () => status(200);
-  chat.lines.wake("w", 1);
-  await chat.lines.run();
+  chat.subscriptions.wake("w", 1);
+  await chat.subscriptions.run();
   expect(chat.numbers()).toEqual([1, 1, 2]);
 });
 
-test("a deleted webhook's line is removed, and other lines go on", async () => {
-  const chat = new LineOwner();
+test("a deleted webhook's subscription is removed, and other subscriptions go on", async () => {
+  const chat = new SubscriptionOwner();
   chat.configure({ w: {}, x: {} });
   chat.append("message.received");
   chat.permit = ({ webhookId }) => (webhookId === "w" ? { outcome: "gone" } : null);
-  await chat.lines.run();
-  expect(await chat.lines.describe("w")).toBeNull();
+  await chat.subscriptions.run();
+  expect(await chat.subscriptions.describe("w")).toBeNull();
   expect(chat.rows.has("line w")).toBe(false);
   expect(chat.numbers("x")).toEqual([1]);
 });
 
-test("at most three attempts are under way, one for each line, and lines take turns", async () => {
-  const chat = new LineOwner();
+test("at most three attempts are under way, one for each subscription, and subscriptions take turns", async () => {
+  const chat = new SubscriptionOwner();
   chat.configure({ a: {}, b: {}, c: {}, d: {}, e: {} });
   chat.append("message.received", "message.received");
   const open: (() => void)[] = [];
   chat.answer = () => new Promise((resolve) => open.push(() => resolve(status(200))));
-  const run = chat.lines.run();
+  const run = chat.subscriptions.run();
   await settle();
   expect(chat.calls.map(({ webhookId }) => webhookId)).toEqual(["a", "b", "c"]);
   // The other two need no alarm of their own: they take their turns after these.
-  expect(chat.lines.dueAt(NOW)).toBe(NOW + 35 * SECOND);
+  expect(chat.subscriptions.dueAt(NOW)).toBe(NOW + 35 * SECOND);
   while (open.length > 0) {
     open.shift()?.();
     await settle();
@@ -134,7 +134,7 @@ test("events older than 30 days are given up together, without a call", async ()
   const chat = newOwner(3);
   chat.clock.advance(30 * DAY + 1);
   chat.append("message.received");
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.calls.map(({ body }) => [body.number, body.previous])).toEqual([[4, 3]]);
   expect(chat.reports[0]).toMatchObject({ first: 1, number: 3, outcome: "given_up", code: "expired", permit: "" });
 });
@@ -142,7 +142,7 @@ test("events older than 30 days are given up together, without a call", async ()
 test("an event of which nothing is left is given up", async () => {
   const chat = newOwner(2);
   chat.isGone = (number) => number === 1;
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.calls.map(({ body }) => [body.number, body.previous])).toEqual([[2, 1]]);
   expect(chat.reports[0]).toMatchObject({ number: 1, outcome: "given_up", code: "gone", permit: "permit 1" });
 });
@@ -150,11 +150,11 @@ test("an event of which nothing is left is given up", async () => {
 test("only the first event that waits can be skipped", async () => {
   const chat = newOwner(2);
   chat.answer = ({ body }) => status(body.number === 1 ? 500 : 200);
-  await chat.lines.run();
-  expect(chat.lines.skip("w", 2)).toBe("not_head");
-  expect(chat.lines.skip("x", 1)).toBe("no_line");
-  expect(chat.lines.skip("w", 1)).toBe("skipped");
-  await chat.lines.run();
+  await chat.subscriptions.run();
+  expect(chat.subscriptions.skip("w", 2)).toBe("not_head");
+  expect(chat.subscriptions.skip("x", 1)).toBe("no_line");
+  expect(chat.subscriptions.skip("w", 1)).toBe("skipped");
+  await chat.subscriptions.run();
   expect(chat.calls.map(({ body }) => [body.number, body.previous])).toEqual([
     [1, null],
     [2, 1],
@@ -170,7 +170,7 @@ test("an event that is skipped during its attempt stays skipped, whatever the an
   const chat = newOwner(2);
   chat.answer = ({ body }) => {
     if (body.number !== 1) return status(200);
-    chat.lines.skip("w", 1);
+    chat.subscriptions.skip("w", 1);
     return status(500);
   };
   await chat.pass(DAY);
@@ -180,10 +180,10 @@ test("an event that is skipped during its attempt stays skipped, whatever the an
 test("an event that is skipped while its permit is asked for is not sent, and the permit is given back", async () => {
   const chat = newOwner(2);
   chat.permit = ({ number }) => {
-    if (number === 1) chat.lines.skip("w", 1);
+    if (number === 1) chat.subscriptions.skip("w", 1);
     return null;
   };
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.numbers()).toEqual([2]);
   expect(chat.requests[1]?.unused).toBe("permit 1");
 });
@@ -193,7 +193,7 @@ test("a permit that is older than five seconds is given back", async () => {
   chat.beforeSign = () => {
     if (chat.requests.length === 1) chat.clock.advance(5 * SECOND);
   };
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.calls).toHaveLength(1);
   expect(chat.requests.map(({ unused }) => unused)).toEqual([undefined, "permit 1"]);
 });
@@ -204,7 +204,7 @@ test("after the webhook was enabled without its pending events, they are skipped
   const before = chat.clock.now();
   chat.append("message.received");
   chat.permit = ({ at }) => (at < before ? { outcome: "skip", before } : null);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.requests.map(({ number }) => number)).toEqual([1, 4]);
   expect(chat.numbers()).toEqual([4]);
 });
@@ -212,12 +212,12 @@ test("after the webhook was enabled without its pending events, they are skipped
 test("an attempt that is lost with its object is repeated with the same id", async () => {
   const chat = newOwner(1);
   chat.answer = () => "hang";
-  void chat.lines.run();
+  void chat.subscriptions.run();
   await settle();
   expect(chat.alarm).toBe(NOW + 35 * SECOND);
   chat.evict();
   chat.answer = () => status(200);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   expect(chat.calls.map(({ headers }) => headers.get("webhook-id"))).toEqual(["evt_1", "evt_1"]);
 });
 
@@ -225,16 +225,16 @@ test("given-up events are reported again until the webhook's object knows", asyn
   const chat = newOwner(1);
   chat.isGone = () => true;
   chat.report = () => Promise.reject(new Error("away"));
-  await chat.lines.run();
+  await chat.subscriptions.run();
   chat.evict();
   chat.report = () => {};
-  expect(chat.lines.dueAt(NOW)).toBe(NOW);
-  await chat.lines.run();
+  expect(chat.subscriptions.dueAt(NOW)).toBe(NOW);
+  await chat.subscriptions.run();
   expect(chat.reports).toMatchObject([{ number: 1, code: "gone" }]);
   expect(chat.rows.get("line w")).toMatchObject({ unreported: [] });
 });
 
-test("a line that can't render its event tries again later, and gives its permit back", async () => {
+test("a subscription that can't render its event tries again later, and gives its permit back", async () => {
   const chat = newOwner(1);
   const errors: unknown[] = [];
   chat.onError = (line) => errors.push(line);
@@ -247,7 +247,7 @@ test("a line that can't render its event tries again later, and gives its permit
   expect(chat.numbers()).toEqual([1]);
 });
 
-test("a line that always fails holds up no other, is changed with no other, and tries again ever later", async () => {
+test("a subscription that always fails holds up no other, is changed with no other, and tries again ever later", async () => {
   const chat = newOwner(3);
   chat.configure({ w: {}, bad: {}, x: {} });
   const errors: { event: string; webhookId: string; times?: number }[] = [];
@@ -268,7 +268,7 @@ test("a line that always fails holds up no other, is changed with no other, and 
     "v2",
   );
   expect(errors.at(-1)).toMatchObject({ event: "line_not_changed", webhookId: "bad" });
-  expect(chat.lines.version).toBe("v1");
+  expect(chat.subscriptions.version).toBe("v1");
   chat.append("message.created", "message.received");
   await chat.pass(MINUTE);
   expect([chat.numbers("w"), chat.numbers("x")]).toEqual([
@@ -280,19 +280,19 @@ test("a line that always fails holds up no other, is changed with no other, and 
   expect(chat.numbers("bad")).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("the description of a line has what waits and its last attempts, newest first", async () => {
+test("the description of a subscription has what waits and its last attempts, newest first", async () => {
   const chat = newOwner(25);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   chat.append("message.received", "message.received");
   chat.answer = () => status(500);
-  await chat.lines.run();
-  const line = await chat.lines.describe("w");
-  expect(line).toMatchObject({
+  await chat.subscriptions.run();
+  const subscription = await chat.subscriptions.describe("w");
+  expect(subscription).toMatchObject({
     pending: 2,
     head: { eventId: "evt_26", number: 26, eventType: "message.received", tries: 1 },
     nextAttemptAt: NOW + 5 * SECOND,
   });
-  expect(line?.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, n) => 26 - n));
+  expect(subscription?.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, n) => 26 - n));
 });
 
 test("a webhook whose events were given up is told when the owner is erased, and no other is", async () => {
@@ -300,17 +300,17 @@ test("a webhook whose events were given up is told when the owner is erased, and
   const chat = newOwner(1);
   chat.onWarning = (line) => void warnings.push(line);
   chat.isGone = () => true;
-  await chat.lines.ownerDeleted();
+  await chat.subscriptions.ownerDeleted();
   expect(chat.gone).toEqual([]);
-  await chat.lines.run();
+  await chat.subscriptions.run();
   chat.evict();
-  await chat.lines.ownerDeleted();
+  await chat.subscriptions.ownerDeleted();
   expect(chat.gone).toEqual([NOW]);
   chat.forgets = () => Promise.reject(new Error("away"));
-  await chat.lines.ownerDeleted();
+  await chat.subscriptions.ownerDeleted();
   expect(warnings).toMatchObject([{ event: "webhook_not_told", webhookId: "w" }]);
   chat.exists = false;
-  chat.lines.forget();
-  await chat.lines.ownerDeleted();
+  chat.subscriptions.forget();
+  await chat.subscriptions.ownerDeleted();
   expect(chat.gone).toEqual([NOW]);
 });
