@@ -1,31 +1,17 @@
 import type { WebhookAttempt } from "../../model/webhook.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { reportedClass } from "../subscription/retry.ts";
-import type { AttemptLog } from "./attempt-log.ts";
-import type { FailedEvents } from "./failed-events.ts";
 import type { KnownWebhook } from "./known-webhook.ts";
-import type { Replays } from "./replays.ts";
+import type { WebhookPermitPorts } from "./ports.ts";
 import type { Slots } from "./slots.ts";
 import { webhookAfterAttempt } from "./state.ts";
-import type { WaitingSubscriptions } from "./waiting-subscriptions.ts";
 
 const MAX_REPORTED = 1_000;
 
-interface EndedAttemptsHost {
-  ports: {
-    clock: Pick<Clock, "now">;
-    log: Pick<AttemptLog, "add">;
-    failed: Pick<FailedEvents, "add" | "remove">;
-    waiting: Pick<WaitingSubscriptions, "remove">;
-    replays: Pick<Replays, "countsWith" | "keep">;
-    /** Runs writes that are stored together or, if it throws, not at all. */
-    atomically(writes: () => void): void;
-  };
-  webhook: KnownWebhook;
+interface Parts {
+  ports: WebhookPermitPorts;
   slots: Slots;
-  /** Frees the slot of a permit. */
-  release(subscriptionId: string, permit: string): void;
+  webhook: KnownWebhook;
 }
 
 /**
@@ -33,16 +19,16 @@ interface EndedAttemptsHost {
  * answered.
  */
 export class EndedAttempts {
-  readonly #host: EndedAttemptsHost;
+  readonly #parts: Parts;
   readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
 
-  constructor(host: EndedAttemptsHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** Stores how an attempt ended. Only then is it known: if a write fails, the subscription reports it again. */
   add(attempt: WebhookAttempt): void {
-    const { ports, webhook, slots } = this.#host;
+    const { ports, webhook, slots } = this.#parts;
     const { clock, log, failed, waiting, replays } = ports;
     const {
       permit,
@@ -79,7 +65,7 @@ export class EndedAttempts {
       log.add(attempt, { epoch: ended.epoch, at: now, ...counts });
     });
     this.#reported.set(name, true);
-    this.#host.release(subscriptionId, permit);
+    slots.release(subscriptionId, permit);
     webhook.use(change);
     if (replayId !== null) replays.keep(replayId, counts);
   }

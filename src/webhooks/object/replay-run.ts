@@ -8,15 +8,9 @@ import { causeOf } from "../../platform/log.ts";
 import { joinedRanges } from "../subscription/event-ranges.ts";
 import type { FailedEvents, FailedRange } from "./failed-events.ts";
 import type { GoneSubscriptions } from "./gone-subscriptions.ts";
+import type { WebhookIdentity } from "./identity.ts";
+import type { OutgoingCalls } from "./outgoing-calls.ts";
 import type { UnreachedSubscription, UnreachedSubscriptions } from "./unreached-subscriptions.ts";
-
-/** Events of one subscription in an organization's feed. `pos` is their position in it. */
-export interface SubscriptionPointer {
-  pos: number;
-  subscriptionId: string;
-  first: number;
-  last: number;
-}
 
 /** Where the search for events stands. `done` if each subscription was asked for its events. */
 type ReplaySearch =
@@ -40,14 +34,8 @@ export interface ReplayRunParts {
   unreached: UnreachedSubscriptions;
   gone: GoneSubscriptions;
   failed: FailedEvents;
-  /** Events of the organization's feed in a time, in order. @param after a position; null to begin */
-  pointers(since: number, until: number, after: number | null, limit: number): Promise<SubscriptionPointer[]>;
-  /**
-   * Hands events to a subscription. A repeated call changes nothing.
-   * @returns how many events the subscription will send again; null if its chat was deleted
-   */
-  replaySubscription(subscriptionId: string, replayId: string, ranges: EventRange[]): Promise<number | null>;
-  warn(fields: { event: string } & Record<string, unknown>): void;
+  identity: WebhookIdentity;
+  calls: OutgoingCalls;
 }
 
 /** How many ranges are handed out in one step. */
@@ -109,12 +97,12 @@ export class ReplayRun {
 
   /**
    * Asks a subscription to send events.
-   * @returns as `replaySubscription`
-   * @throws as `replaySubscription`; ApiError `unavailable` if the subscription does not answer in time
+   * @returns as `OutgoingCalls.replay`
+   * @throws as `OutgoingCalls.replay`; ApiError `unavailable` if the subscription does not answer in time
    */
   async ask(subscriptionId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
     const { clock } = this.#parts;
-    const work = this.#parts.replaySubscription(subscriptionId, replayId, ranges).then((found) => ({ found }));
+    const work = this.#parts.calls.replay(subscriptionId, replayId, ranges).then((found) => ({ found }));
     const answer = await inTime(clock, CALL_MS, work);
     if (!answer) throw unavailable(new Error("The subscription did not answer"));
     return answer.found;
@@ -152,7 +140,7 @@ export class ReplayRun {
         this.#failures = 0;
       } catch (error) {
         this.#searchAt = this.#now + backoffMs(RETRY, this.#failures++, this.#parts.clock.random());
-        this.#parts.warn({ event: "replay_interrupted", replayId: stored.id, error: causeOf(error) });
+        this.#parts.identity.warn({ event: "replay_interrupted", replayId: stored.id, error: causeOf(error) });
       }
     }
   }
@@ -213,7 +201,7 @@ export class ReplayRun {
       if (found === null && this.stored()?.id === id) this.#parts.failed.removeSubscription(subscriptionId, askedAt);
       return found ?? 0;
     } catch (error) {
-      this.#parts.warn({
+      this.#parts.identity.warn({
         event: "replay_not_taken",
         replayId: id,
         lineId: subscriptionId,
@@ -234,7 +222,7 @@ export class ReplayRun {
     }
     const { since, until, after } = search;
     const pointers = await withDeadline(this.#parts.clock, CALL_MS, () =>
-      this.#parts.pointers(since, until, after, PER_STEP),
+      this.#parts.calls.pointers(since, until, after, PER_STEP),
     );
     const last = pointers.at(-1);
     const next: ReplaySearch = last && pointers.length === PER_STEP ? { ...search, after: last.pos } : { kind: "done" };
@@ -248,7 +236,7 @@ export class ReplayRun {
   #giveUp(stored: StoredReplay): void {
     const { unreached } = this.#parts;
     const lines = unreached.count();
-    if (lines > 0) this.#parts.warn({ event: "replay_given_up", replayId: stored.id, lines });
+    if (lines > 0) this.#parts.identity.warn({ event: "replay_given_up", replayId: stored.id, lines });
     unreached.clear();
     this.#store({ ...stored, search: { kind: "done" } });
   }

@@ -13,8 +13,6 @@ export interface ReplayCounts {
 /** The parts of the webhook's object that replays use. */
 interface Parts extends ReplayRunParts {
   log: AttemptLog;
-  /** The id of the webhook's organization. */
-  organizationId(): Promise<string | null>;
 }
 
 /** The replays of a webhook, one at a time. The subscriptions send the events; this class counts them. */
@@ -92,7 +90,7 @@ export class Replays implements DuePart {
 
   async #startOne(eventId: string, id: string, now: number): Promise<ReplayAnswer> {
     const event = parseEventId(eventId);
-    const organizationId = await this.#parts.organizationId();
+    const organizationId = (await this.#parts.identity.config())?.organizationId ?? null;
     if (!event || organizationId === null) return { outcome: "event_not_found" };
     const subscriptionId = organizationId.endsWith(event.tail) ? organizationId : `cht_${event.tail}`;
     const found = await this.#run.ask(subscriptionId, id, [[event.number, event.number]]);

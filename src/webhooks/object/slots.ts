@@ -1,4 +1,6 @@
+import { ChangeSignal } from "../../platform/object/change-signal.ts";
 import { type CallPace, INITIAL_CALL_PACE, PERMIT_MS, reserveStart } from "./pace.ts";
+import type { WebhookPermitPorts } from "./ports.ts";
 
 /** A permit that counts until it is reported or too old. */
 export interface HeldPermit {
@@ -22,6 +24,13 @@ export class Slots {
   /** Until when each woken subscription has a slot. */
   readonly #woken = new Map<string, number>();
   readonly #reserved = new Map<string, number>();
+  readonly #ports: Pick<WebhookPermitPorts, "clock" | "waiting">;
+  /** A slot is free for one request, or the webhook changed for all. */
+  readonly freed = new ChangeSignal();
+
+  constructor(ports: Pick<WebhookPermitPorts, "clock" | "waiting">) {
+    this.#ports = ports;
+  }
 
   /** How many slots subscriptions other than this one have. @param subscriptionId null for all */
   used(subscriptionId: string | null, now: number): number {
@@ -65,9 +74,9 @@ export class Slots {
     return held?.id === permit ? held : null;
   }
 
-  /** A permit's call ended. @returns whether that freed a slot */
-  release(subscriptionId: string, permit: string): boolean {
-    return this.held(subscriptionId, permit) !== null && this.#permits.delete(subscriptionId);
+  /** A permit's call ended, or makes no call. A request that waits may take its slot. */
+  release(subscriptionId: string, permit: string): void {
+    if (this.held(subscriptionId, permit) && this.#permits.delete(subscriptionId)) this.freed.announceToOne();
   }
 
   /** Reserves a start for a subscription that asks again then. */
@@ -98,12 +107,17 @@ export class Slots {
     return true;
   }
 
-  /** No reserved start is valid now. @returns the subscriptions that would ask again only at a later start */
-  dropReservations(now: number): string[] {
+  /**
+   * No reserved start is valid now. Subscriptions that would come back at their starts, up to a minute later, are woken
+   * as soon as they can start.
+   */
+  freeReservations(): void {
+    const { clock, waiting } = this.#ports;
+    const now = clock.now();
     const later = [...this.#reserved].filter(([subscriptionId, at]) => at > now && !this.#woken.has(subscriptionId));
     this.#reserved.clear();
     this.pace = { ...this.pace, clock: 0 };
-    return later.map(([subscriptionId]) => subscriptionId);
+    for (const [subscriptionId] of later) waiting.add(subscriptionId);
   }
 
   clear(): void {

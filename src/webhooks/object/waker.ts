@@ -1,12 +1,11 @@
 import { type Backoff, doublingMs } from "../../platform/backoff.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
+import type { KnownWebhook } from "./known-webhook.ts";
 import { MAX_HOLD_MS, slotsOf, wakeFrom } from "./pace.ts";
+import type { WebhookPermitPorts } from "./ports.ts";
 import type { Slots } from "./slots.ts";
-import type { WebhookState } from "./state.ts";
-import type { WaitingSubscriptions } from "./waiting-subscriptions.ts";
 
 /** When a subscription that did not answer is woken again. */
 const AGAIN: Backoff = { firstMs: 15_000, maxMs: 300_000 };
@@ -15,20 +14,12 @@ const CALL_MS = 10_000;
 const AT_ONCE = 20;
 const MAX_UNREACHABLE = 1_000;
 
-export interface WakerPorts {
-  clock: Clock;
-  waiting: Pick<WaitingSubscriptions, "remove" | "next" | "hasAny" | "hasOthers">;
+interface Parts {
+  ports: WebhookPermitPorts;
   slots: Slots;
-  state(): WebhookState;
-  /** The webhook's pace; null after all storage was deleted. */
-  limits(): { perSecond: number; concurrency: number } | null;
-  /** Tells a subscription that it may ask again. @returns null if it has nothing to send */
-  wakeSubscription(subscriptionId: string, number: number): Promise<unknown>;
-  /** Runs work after the answer of the call that started it. */
-  background(work: Promise<unknown>): void;
+  webhook: KnownWebhook;
   /** A subscription was woken, or did not answer. */
   woken(): Promise<void>;
-  warn(fields: { event: string } & Record<string, unknown>): void;
 }
 
 /**
@@ -36,7 +27,7 @@ export interface WakerPorts {
  * start.
  */
 export class Waker {
-  readonly #ports: WakerPorts;
+  readonly #parts: Parts;
   /** Subscriptions that did not answer: how often, and when they may be woken again. */
   readonly #unreachable = new BoundedMap<string, { tries: number; nextAt: number }>(MAX_UNREACHABLE);
   /** The subscriptions that have not answered a wake-up yet. */
@@ -44,17 +35,18 @@ export class Waker {
   /** Whether all subscriptions that wait were woken already or did not answer. */
   #isNoneLeft = false;
 
-  constructor(ports: WakerPorts) {
-    this.#ports = ports;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   wake(): void {
-    const { waiting, clock, slots } = this.#ports;
+    const { ports, slots, webhook } = this.#parts;
+    const { clock, waiting } = ports;
     this.#isNoneLeft = false;
     for (;;) {
-      const limits = this.#ports.limits();
+      const limits = webhook.config;
       if (!limits || !this.#canWake(limits.concurrency)) return;
-      const { probes } = this.#ports.state();
+      const { probes } = webhook.state;
       const isBusy = (subscriptionId: string) => slots.has(subscriptionId) || this.#isAway(subscriptionId);
       // The subscription of the last probe only makes another one if no other waits.
       const other = probes?.lastLine
@@ -67,9 +59,9 @@ export class Waker {
       slots.reserveForWoken(
         subscription.subscriptionId,
         limits.perSecond,
-        Math.max(clock.now(), this.#ports.state().pausedUntil),
+        Math.max(clock.now(), webhook.state.pausedUntil),
       );
-      this.#ports.background(this.#wake(subscription.subscriptionId, subscription.number));
+      ports.background(this.#wake(subscription.subscriptionId, subscription.number));
     }
   }
 
@@ -79,14 +71,15 @@ export class Waker {
    */
   canWakeOther(subscriptionId: string): boolean {
     const away = [...this.#underWay, ...this.#unreachable.keys()].filter((other) => this.#isAway(other));
-    return this.#ports.waiting.hasOthers([subscriptionId, ...away]);
+    return this.#parts.ports.waiting.hasOthers([subscriptionId, ...away]);
   }
 
   /** When subscriptions can be woken next, unless a report wakes them before; null if none waits. */
   dueAt(concurrency: number): number | null {
-    const { clock, waiting, slots } = this.#ports;
+    const { ports, slots, webhook } = this.#parts;
+    const { clock, waiting } = ports;
     const now = clock.now();
-    const state = this.#ports.state();
+    const { state } = webhook;
     const at = wakeFrom(state, slots.pace);
     if (at === null || !waiting.hasAny()) return null;
     const isFree = slots.used(null, now) < slotsOf(state, concurrency, Math.max(now, at));
@@ -105,37 +98,40 @@ export class Waker {
   #isAway(subscriptionId: string): boolean {
     return (
       this.#underWay.has(subscriptionId) ||
-      (this.#unreachable.get(subscriptionId)?.nextAt ?? 0) > this.#ports.clock.now()
+      (this.#unreachable.get(subscriptionId)?.nextAt ?? 0) > this.#parts.ports.clock.now()
     );
   }
 
   #canWake(concurrency: number): boolean {
-    const { clock, slots } = this.#ports;
-    const now = clock.now();
-    const state = this.#ports.state();
+    const { ports, slots, webhook } = this.#parts;
+    const now = ports.clock.now();
+    const { state } = webhook;
     const at = wakeFrom(state, slots.pace);
     const isDue = at !== null && now >= at && this.#underWay.size < AT_ONCE;
     return isDue && slots.used(null, now) < slotsOf(state, concurrency, now);
   }
 
   async #wake(subscriptionId: string, number: number): Promise<void> {
-    const { clock, waiting, slots } = this.#ports;
+    const { ports, slots, webhook } = this.#parts;
+    const { clock, waiting } = ports;
     try {
-      const answer = await withDeadline(clock, CALL_MS, () => this.#ports.wakeSubscription(subscriptionId, number));
+      const { startedAt = 0 } = webhook.state;
+      const wake = () => ports.wakeSubscription(subscriptionId, number, startedAt);
+      const answer = await withDeadline(clock, CALL_MS, wake);
       // Unless the subscription asked again meanwhile and got no permit, which raised its number.
-      if (this.#ports.limits()) waiting.remove(subscriptionId, number);
+      if (webhook.config) waiting.remove(subscriptionId, number);
       // It will not ask. Thousands of deleted chats must not keep a slot for five seconds each.
-      if (answer === null) slots.giveBack(subscriptionId, this.#ports.limits()?.perSecond ?? 1);
+      if (answer === null) slots.giveBack(subscriptionId, webhook.config?.perSecond ?? 1);
       this.#unreachable.delete(subscriptionId);
     } catch (error) {
       // The subscription keeps its row.
       slots.giveUp(subscriptionId);
       const tries = (this.#unreachable.get(subscriptionId)?.tries ?? 0) + 1;
       this.#unreachable.set(subscriptionId, { tries, nextAt: clock.now() + doublingMs(AGAIN, tries - 1) });
-      this.#ports.warn({ event: "line_not_woken", lineId: subscriptionId, tries, error: causeOf(error) });
+      ports.warn({ event: "line_not_woken", lineId: subscriptionId, tries, error: causeOf(error) });
     } finally {
       this.#underWay.delete(subscriptionId);
     }
-    await this.#ports.woken();
+    await this.#parts.woken();
   }
 }

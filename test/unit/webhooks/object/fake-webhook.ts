@@ -5,7 +5,8 @@ import type {
   WebhookPermitRequest,
 } from "../../../../src/model/webhook.ts";
 import type { WebhookConfig } from "../../../../src/webhooks/object/configuration.ts";
-import { type WebhookPermitPorts, WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
+import { WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
+import type { WebhookPermitPorts } from "../../../../src/webhooks/object/ports.ts";
 import { countAttempt, EMPTY_TALLY, type Notice } from "../../../../src/webhooks/object/state.ts";
 import type { WaitingSubscription } from "../../../../src/webhooks/object/waiting-subscriptions.ts";
 import { judgeAnswer, nextTry, reportedClass } from "../../../../src/webhooks/subscription/retry.ts";
