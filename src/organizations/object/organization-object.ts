@@ -24,7 +24,7 @@ import type { EventRange } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";
 import type { MemberSession } from "./member-records.ts";
-import { openForContact } from "./opening.ts";
+import { openForContact } from "./open-chat.ts";
 import { OrganizationParts } from "./organization-parts.ts";
 
 type EventNote = Record<string, unknown>;

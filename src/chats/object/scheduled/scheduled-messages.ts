@@ -23,7 +23,7 @@ import { isFull, limitReached } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { type AcceptedDraft, scheduledMessage } from "../log/new-message.ts";
 import { redacted } from "../log/redaction.ts";
-import { withStatus } from "../message-status.ts";
+import { withStatus } from "../status-change.ts";
 import {
   bySoonest,
   changedTimes,
@@ -35,9 +35,9 @@ import {
   type Rest,
   SOON_MS,
 } from "./decisions.ts";
-import { type EndedRow, EndedRows, UNANSWERED } from "./ended-rows.ts";
+import { type EndedRow, EndedRows, UNANSWERED } from "./ended-without-seq.ts";
+import { scheduledEvent, timeOf, withTimes } from "./message-times.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
-import { scheduledEvent, timeOf, withTimes } from "./unplaced.ts";
 
 /** Delay after an error. */
 const AGAIN_AFTER_MS = 30_000;
