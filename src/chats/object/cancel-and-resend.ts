@@ -35,7 +35,7 @@ interface Original {
 }
 
 /** What clients do with a message that is stored: move it, cancel it, send it again after it failed, and read its attempts. */
-export class MessageActions {
+export class CancelAndResend {
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
@@ -108,8 +108,8 @@ export class MessageActions {
       const row = log.delivered(placed.seq);
       return { outcome: "ok", history: row ? queue.attemptsOf(row) : none };
     }
-    const unplaced = scheduled.find(id);
-    if (!unplaced) return { outcome: "no_message" };
+    const withoutSeq = scheduled.find(id);
+    if (!withoutSeq) return { outcome: "no_message" };
     const nextAt = scheduled.nextTryAt(id);
     return {
       outcome: "ok",
@@ -125,8 +125,8 @@ export class MessageActions {
       const media = log.mediaOf(row.seq);
       return { message: JSON.parse(row.doc) as Message, template, media, isRedacted: row.redactedAt !== null };
     }
-    const unplaced = scheduled.find(id);
-    return unplaced && { ...unplaced, isRedacted: unplaced.redactedBy !== null };
+    const withoutSeq = scheduled.find(id);
+    return withoutSeq && { ...withoutSeq, isRedacted: withoutSeq.redactedBy !== null };
   }
 }
 

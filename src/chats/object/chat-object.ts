@@ -173,11 +173,11 @@ export class ChatObject extends DurableObject<Env> {
   media(as: AsOwner, messageId: string): rpc.MediaPointer {
     return this.parts.adoption.forOwner(as, ({ channelId, life }) => {
       const placed = this.parts.log.byId(messageId);
-      const unplaced = placed ? null : this.parts.scheduled.find(messageId);
-      if (!placed && !unplaced) return { outcome: "no_message" };
-      const media = placed ? this.parts.log.mediaOf(placed.seq) : (unplaced?.media ?? null);
+      const withoutSeq = placed ? null : this.parts.scheduled.find(messageId);
+      if (!placed && !withoutSeq) return { outcome: "no_message" };
+      const media = placed ? this.parts.log.mediaOf(placed.seq) : (withoutSeq?.media ?? null);
       if (!media) return { outcome: "no_media" };
-      const { createdAt } = unplaced?.message ?? (JSON.parse(placed?.doc ?? "") as { createdAt: string });
+      const { createdAt } = withoutSeq?.message ?? (JSON.parse(placed?.doc ?? "") as { createdAt: string });
       return { outcome: "ok", channelId, life, media, createdAt: Date.parse(createdAt) };
     });
   }
@@ -291,7 +291,7 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, async ({ channelId }) => {
       // The status names its chat. One from another channel must not change this chat.
       if (change.change === "reaction_failed" && change.channelId !== channelId) return UNKNOWN;
-      const answer = await this.parts.messageChanges.apply(change);
+      const answer = await this.parts.editsAndReactions.apply(change);
       // Even if nothing changed: the first call may have lost the alarm.
       if (answer.outcome === "ok") await this.parts.announce();
       return answer;

@@ -3,12 +3,12 @@ import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { Acts } from "./acts.ts";
-import { MessageActions } from "./cancel-and-resend.ts";
+import { CancelAndResend } from "./cancel-and-resend.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { NetworkChat } from "./delivery/network-chat.ts";
 import { DeliveryQueue } from "./delivery/queue.ts";
-import { MessageChanges } from "./edits-and-reactions.ts";
+import { EditsAndReactions } from "./edits-and-reactions.ts";
 import { Erasure } from "./erasure.ts";
 import { ChatFiles } from "./files/chat-files.ts";
 import { Adoption } from "./identity.ts";
@@ -53,9 +53,9 @@ export class ChatParts {
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
   readonly store: MessageStore;
-  readonly actions: MessageActions;
+  readonly actions: CancelAndResend;
   readonly redactions: Redactions;
-  readonly messageChanges: MessageChanges;
+  readonly editsAndReactions: EditsAndReactions;
   readonly acts: Acts;
   readonly typing: Typing;
   readonly details: StoredDetails;
@@ -100,11 +100,11 @@ export class ChatParts {
     this.visitors = new VisitorSockets(this);
     this.scheduled = new ScheduledMessages(this);
     this.store = new MessageStore(this);
-    this.actions = new MessageActions(this);
+    this.actions = new CancelAndResend(this);
     this.redactions = new Redactions(this);
     this.typing = new Typing(this);
     this.acts = new Acts(this);
-    this.messageChanges = new MessageChanges(this);
+    this.editsAndReactions = new EditsAndReactions(this);
     this.details = new StoredDetails(this);
     this.notes = new Notes(storage.sql, this.log, this.files);
     this.retention = new Retention(this);
@@ -137,8 +137,8 @@ export class ChatParts {
   messageById(id: string): string | null {
     const placed = this.log.byId(id);
     if (placed) return placed.doc;
-    const unplaced = this.scheduled.find(id);
-    return unplaced && JSON.stringify(unplaced.message);
+    const withoutSeq = this.scheduled.find(id);
+    return withoutSeq && JSON.stringify(withoutSeq.message);
   }
 
   /** The chat as its network delivers it; null if none does. */
@@ -163,6 +163,6 @@ export class ChatParts {
     }
     await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));
     this.subscriptions.start();
-    if (this.report.isPrompt) this.ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
+    if (this.report.isPrompt) this.ctx.waitUntil(this.report.reportAll().then((at) => this.alarm.by(at)));
   }
 }

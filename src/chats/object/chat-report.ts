@@ -197,7 +197,7 @@ export class ChatReporter extends WriteBehind<Report> {
   /**
    * Reports until nothing is left to report, or the chat must rest. @returns when to continue; null if nothing is left
    */
-  async tell(): Promise<number | null> {
+  async reportAll(): Promise<number | null> {
     let next = await this.flush();
     while (next !== null && this.#isListened) next = await this.flush();
     return next;
@@ -284,11 +284,11 @@ export class ChatReporter extends WriteBehind<Report> {
     const { chatId, organizationId, life } = identity;
     const { number } = report;
     const { subscriptions, retention } = this.#parts;
-    const told = { number, events: this.#burst(report), webhooks: subscriptions.all.version, ...report.state };
+    const fields = { number, events: this.#burst(report), webhooks: subscriptions.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
       callOrganization(this.#parts.env, organizationId, (organization) =>
-        organization.report({ chatId, life, ...told }),
+        organization.report({ chatId, life, ...fields }),
       ),
     );
     this.#failures = 0;
@@ -354,7 +354,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (this.#stored?.number === report.number) return;
     // The stored state has these counts. What is counted during the call is for the next report.
     this.#attempts = {};
-    this.#activity.told();
+    this.#activity.reported();
     this.#store(report);
   }
 

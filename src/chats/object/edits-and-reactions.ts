@@ -22,7 +22,7 @@ type Answer = Exclude<MessageChangeAnswer, Unknown>;
  * What changes a stored message besides its delivery: the contact edits, deletes and reacts, the company reacts. The
  * networks report it late, twice or in another order. Blank and deleted messages don't change.
  */
-export class MessageChanges {
+export class EditsAndReactions {
   readonly #parts: Parts;
   /** The company's reactions that failed before they were stored: the network may say so before it answers the call. */
   readonly #failed = new BoundedMap<string, true>(MAX_FAILED);

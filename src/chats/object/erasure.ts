@@ -58,7 +58,7 @@ export class Erasure implements DuePart {
     const until = Date.now() + TOMBSTONE_MS;
     this.#bury({ organizationId, life, until, untoldId: chatId, ...(this.#parts.files.hasAny && { filesOf: chatId }) });
     await this.#parts.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
-    await this.#tell();
+    await this.#report();
   }
 
   /** When the alarm must ring for the tombstone; null if there is none. What fails now is repeated then. */
@@ -76,7 +76,7 @@ export class Erasure implements DuePart {
   async run(now: number): Promise<void> {
     const { adoption } = this.#parts;
     const tombstone = adoption.identity() ? undefined : adoption.tombstone();
-    if (tombstone?.untoldId !== undefined) return this.#tell();
+    if (tombstone?.untoldId !== undefined) return this.#report();
     if (!tombstone || tombstone.until > now) return;
     const { life, filesOf } = tombstone;
     // An upload that was under way may have written since.
@@ -115,7 +115,7 @@ export class Erasure implements DuePart {
   }
 
   /** Reports to the organization's object that the chat deleted itself. */
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     const { adoption, alarm, env } = this.#parts;
     const tombstone = adoption.tombstone();
     if (tombstone?.untoldId === undefined) return;

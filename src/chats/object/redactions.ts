@@ -50,7 +50,7 @@ export class Redactions {
   async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
     const { log } = this.#parts;
     const row = log.byId(id);
-    if (!row) return this.#redactUnplaced(id, call);
+    if (!row) return this.#redactWithoutSeq(id, call);
     const { seq } = row;
     const redactedBy = log.redactedBy(seq);
     // A message that the contact deleted is blank, but not redacted.
@@ -96,7 +96,7 @@ export class Redactions {
   }
 
   /** The list of chats never shows a message without a place. */
-  async #redactUnplaced(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
+  async #redactWithoutSeq(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
     const { scheduled, subscriptions, files, alarm } = this.#parts;
     const answer = scheduled.redact(id, call);
     if (answer.outcome !== "ok") return answer;

@@ -201,9 +201,9 @@ export class SubscriptionSender {
     try {
       await this.#step();
       this.#faults = 0;
-      // A subscription that gives up one batch after the other tells each: they are stored until then.
-      const mustTell = this.#stored.subscription.unreported.length > 1;
-      if (mustTell || !(this.#goesOn() && isNext())) await this.#sendReports();
+      // A subscription that gives up one batch after the other reports each: they are stored until then.
+      const mustReport = this.#stored.subscription.unreported.length > 1;
+      if (mustReport || !(this.#goesOn() && isNext())) await this.#sendReports();
     } catch (error) {
       this.#rest(error);
     } finally {

@@ -1,12 +1,12 @@
 import type { Media } from "../../../model/chat-answers.ts";
-import type { UnplacedMessage } from "../../../model/message.ts";
+import type { MessageWithoutSeq } from "../../../model/message.ts";
 import type { EndMedia } from "../log/floor.ts";
-import { type UnplacedRow, unplacedRow } from "./scheduled-rows.ts";
+import { type RowWithoutSeq, rowWithoutSeq } from "./scheduled-rows.ts";
 
 /** Stands for a redaction whose file's bytes may still be there: each further redaction is its repeat. */
 export const UNANSWERED = "";
 
-export interface EndedRow extends UnplacedRow {
+export interface EndedRow extends RowWithoutSeq {
   /** The name of the request that redacted it; null if it was not redacted. */
   redactedBy: string | null;
 }
@@ -22,8 +22,8 @@ type EndedColumns = {
 
 const COLUMNS = "doc, dedupe, fingerprint, template, media, redacted_by as redactedBy";
 
-/** The messages that ended without a place. The table is only read if it has any. */
-export class EndedRows {
+/** The messages that ended without a seq, in the table with the first name of these, `unplaced`. Read if it has any. */
+export class EndedWithoutSeq {
   readonly #storage: DurableObjectStorage;
   readonly #endMedia: EndMedia;
   readonly #sql: SqlStorage;
@@ -66,7 +66,7 @@ export class EndedRows {
   }
 
   /** Writes a blank message, and removes everything else that could reveal its text. */
-  redact(message: UnplacedMessage, redactedBy: string): void {
+  redact(message: MessageWithoutSeq, redactedBy: string): void {
     this.#sql.exec(
       "update unplaced set doc = ?, fingerprint = null, template = null, media = null, redacted_by = ? where id = ?",
       ...[JSON.stringify(message), redactedBy, message.id],
@@ -113,6 +113,6 @@ export class EndedRows {
   #where(condition: string, value: string): EndedRow | null {
     if (this.oldestAt() === null) return null;
     const [row] = this.#sql.exec<EndedColumns>(`select ${COLUMNS} from unplaced where ${condition}`, value).toArray();
-    return row ? { ...unplacedRow(row), redactedBy: row.redactedBy } : null;
+    return row ? { ...rowWithoutSeq(row), redactedBy: row.redactedBy } : null;
   }
 }

@@ -1,13 +1,13 @@
-import type { UnplacedMessage } from "../../../model/message.ts";
+import type { MessageWithoutSeq } from "../../../model/message.ts";
 import type { NewEvent } from "../log/event-log.ts";
 import type { ScheduleTimes } from "./decisions.ts";
 
 /** A message without a place, with other times. @param now Unix milliseconds */
 export function withTimes(
-  message: UnplacedMessage,
+  message: MessageWithoutSeq,
   { scheduledAt, expiresAt }: ScheduleTimes,
   now: number,
-): UnplacedMessage {
+): MessageWithoutSeq {
   const updatedAt = Math.max(now, Date.parse(message.updatedAt));
   return {
     ...message,
@@ -18,7 +18,7 @@ export function withTimes(
 }
 
 /** The event that says when a message is due. */
-export function scheduledEvent({ id, scheduledAt, updatedAt }: UnplacedMessage): NewEvent {
+export function scheduledEvent({ id, scheduledAt, updatedAt }: MessageWithoutSeq): NewEvent {
   return { type: "message.scheduled", seq: null, note: { messageId: id, scheduledAt }, at: Date.parse(updatedAt) };
 }
 

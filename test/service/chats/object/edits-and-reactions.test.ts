@@ -59,7 +59,7 @@ async function chatWithBoth() {
     /** Reacts as the company, after the network took the reaction. */
     setReaction: (seq: number, emoji: string | null, when: number) =>
       runInDurableObject(object(), (instance) =>
-        (instance as unknown as { parts: ChatParts }).parts.messageChanges.setReaction(seq, emoji, when),
+        (instance as unknown as { parts: ChatParts }).parts.editsAndReactions.setReaction(seq, emoji, when),
       ),
     reactions: async (id: string) => (await at.message(id)).reactions ?? [],
     /** The types of the events after the contact's message. */
