@@ -69,7 +69,7 @@ test("a chat that can't be reached holds up no other in a replay, and is asked a
     expect.objectContaining({
       event: "replay_not_taken",
       webhookId: webhook.webhookId,
-      subscriptionId: subscriptionOf(3),
+      lineId: subscriptionOf(3),
     }),
   );
   // What is left is stored.
@@ -149,7 +149,7 @@ test("what a chat never took is given up after four days, and another replay can
   pass(4 * DAY);
   await webhook.alarm();
   await until(() =>
-    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "replay_given_up", subscriptions: 1 })),
+    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "replay_given_up", lines: 1 })),
   );
   await replay(webhook);
 });

@@ -58,7 +58,7 @@ test("the last 1,000 attempts are kept, newest first, for one row each", async (
   expect(await numbers({})).toEqual([2_500, 2_499, 2_498]);
   expect(await numbers({}, (await read({}, null)).cursor)).toEqual([2_497, 2_496, 2_495]);
   expect(await numbers({ outcome: "retry" })).toEqual([2_500, 2_495, 2_490]);
-  expect(await numbers({ subscriptionId: subscriptionOf(3) })).toEqual([2_495, 2_488, 2_481]);
+  expect(await numbers({ lineId: subscriptionOf(3) })).toEqual([2_495, 2_488, 2_481]);
   expect((await read({}, null, 2_000)).attempts).toHaveLength(1_000);
   expect((await read({ outcome: "retry" }, null, 2_000)).attempts).toHaveLength(200);
   await webhook.evict();

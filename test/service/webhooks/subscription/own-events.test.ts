@@ -32,7 +32,7 @@ function subscriptionOf(organizationId: string, webhookId: string): Promise<Subs
 
 function noticeSubscriptionOf(organizationId: string, webhookId: string): Promise<Subscription | undefined> {
   return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>
-    storage.kv.get<Subscription>(`notices subscription ${webhookId}`),
+    storage.kv.get<Subscription>(`notices line ${webhookId}`),
   );
 }
 
