@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { appendFile, chmod, readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseEnv } from "node:util";
-import { SECRET_KEY } from "../model/secret-form.ts";
+import { SECRET_KEY } from "../model/credential.ts";
 import { CommandError, reasonOf } from "./command-error.ts";
 
 export type EnvVariables = Record<string, string>;

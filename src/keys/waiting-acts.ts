@@ -74,8 +74,8 @@ async function tellActs(env: Env, organizationId: string, ended: EndedAct[]): Pr
       .limit(TOLD_AT_ONCE);
     if (rows.length === 0) return;
     const known = new Set(ended.map(({ id }) => id));
-    const untold = rows.filter(({ id }) => !known.has(id)).map(({ act }) => act as EndedAct);
-    const refused = await storeEach(env, organizationId, untold);
+    const unreported = rows.filter(({ id }) => !known.has(id)).map(({ act }) => act as EndedAct);
+    const refused = await storeEach(env, organizationId, unreported);
     const ids = JSON.stringify(rows.map(({ id }) => id).filter((id) => !refused.has(id)));
     await db.delete(waitingActs).where(inArray(waitingActs.id, sql`(select value from json_each(${ids}))`));
   } catch (error) {

@@ -6,11 +6,11 @@ import type { EventType } from "./event.ts";
 import type { FileInfo } from "./file.ts";
 import type { Message } from "./message.ts";
 import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
-import type { LineDescription } from "./webhook.ts";
+import type { SubscriptionDescription } from "./webhook.ts";
 
 /**
- * The values that pass between the Worker and a chat's object. Plain unions, because an error loses its class on the way.
- * After a release, only add optional fields: during a deploy the two run different versions for minutes.
+ * The values that pass between the Worker and a chat's object. Plain unions, because an error loses its class on the
+ * way. After a release, only add optional fields: during a deploy the two run different versions for minutes.
  */
 
 /**
@@ -129,9 +129,9 @@ export interface Unknown {
 }
 
 /**
- * A page of messages or chats, as JSON in UTF-8. `version` is the version of the list that it shows; a caller that holds
- * the page of the current version gets `unchanged`. `work`: the text that a search or a filter examined, as `MAX_PAGE_TEXT`
- * counts it; an object of an earlier version says nothing of it.
+ * A page of messages or chats, as JSON in UTF-8. `version` is the version of the list that it shows; a caller that
+ * holds the page of the current version gets `unchanged`. `work`: the text that a search or a filter examined, as
+ * `MAX_PAGE_TEXT` counts it; an object of an earlier version says nothing of it.
  */
 export type ListAnswer =
   | { outcome: "ok"; body: Uint8Array; version: string; work?: number }
@@ -248,8 +248,8 @@ export type NotesAnswer = { outcome: "ok"; body: string } | { outcome: "unknown_
 export type DeleteNoteAnswer = { outcome: "ok"; doc: string } | { outcome: "no_note" | "not_author" } | Unknown;
 
 /**
- * `reassigned`: the chat is not `ifAssigneeId`'s, and nothing was changed. `not_reported`: the chat has changed, and the
- * organization's object may not know it yet. Call again.
+ * `reassigned`: the chat is not `ifAssigneeId`'s, and nothing was changed. `not_reported`: the chat has changed, and
+ * the organization's object may not know it yet. Call again.
  */
 export type ChangeAnswer =
   | { outcome: "ok" | "not_reported" | "reassigned" | "nothing_unanswered" }
@@ -257,7 +257,10 @@ export type ChangeAnswer =
   | Unknown;
 
 /** What a chat sends to one webhook. `no_line`: the chat does not know the webhook yet. */
-export type WebhookLineAnswer = { outcome: "ok"; line: LineDescription } | { outcome: "no_line" } | Unknown;
+export type WebhookSubscriptionAnswer =
+  | { outcome: "ok"; line: SubscriptionDescription }
+  | { outcome: "no_line" }
+  | Unknown;
 /** `not_head`: other events wait before this one, or it does not wait. */
 export type RetryEventAnswer = { outcome: "ok" } | Unknown;
 
@@ -285,7 +288,9 @@ export interface ChatIdentity {
 /** The organization for which a chat's object is called. Any other organization, or an early call, gets `unknown`. */
 export interface AsOwner {
   organizationId: string;
-  /** The identity that the organization's object gave to the caller, which the chat adopts; null if it was not asked. */
+  /**
+   * The identity that the organization's object gave to the caller, which the chat adopts; null if it was not asked.
+   */
   knownIdentity: ChatIdentity | null;
   /** An earlier call with the same values failed, and may have reached the object. */
   isRepeat: boolean;
@@ -297,8 +302,8 @@ export interface AsOwner {
 export type UsedTemplate = OutboundTemplate;
 
 /**
- * A file to reserve. `id`: for a new one, chosen by the Worker, so that a repeated call reserves once. `size`: in bytes.
- * `idempotencyHash`: as in `Draft`.
+ * A file to reserve. `id`: for a new one, chosen by the Worker, so that a repeated call reserves once. `size`: in
+ * bytes. `idempotencyHash`: as in `Draft`.
  */
 export interface FileRequest {
   id: string;
@@ -308,8 +313,8 @@ export interface FileRequest {
 }
 
 /**
- * `reserved`: the bytes of `id` may be written, in this life of the chat. `stored`: a request with the same key has ended
- * before; `doc` is what it was answered.
+ * `reserved`: the bytes of `id` may be written, in this life of the chat. `stored`: a request with the same key has
+ * ended before; `doc` is what it was answered.
  */
 export type ReserveAnswer =
   | { outcome: "reserved"; id: string; life: number }

@@ -73,7 +73,7 @@ function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }:
     const facts = { ...statusOf(type, note, message), ...(typeof note?.by === "string" && { by: note.by }) };
     return { messageId: message?.id ?? null, seq, ...facts, ...(isFull && { message }) };
   }
-  if (unplacedId({ note }) !== null) {
+  if (idWithoutSeq({ note }) !== null) {
     const { messageId, scheduledAt } = note as { messageId: string; scheduledAt?: string };
     const facts = type === "message.scheduled" ? { scheduledAt } : { seq, ...statusOf(type, note, message) };
     return { messageId, ...facts, ...(isFull && { message }) };
@@ -108,7 +108,7 @@ export function showsChat(type: EventType): boolean {
 }
 
 /** The id of an event's message that had no place in the chat; null if the event is about none. */
-export function unplacedId({ note }: Pick<EventFact, "note">): string | null {
+export function idWithoutSeq({ note }: Pick<EventFact, "note">): string | null {
   return typeof note?.messageId === "string" ? note.messageId : null;
 }
 

@@ -127,7 +127,7 @@ export interface Reaction {
 }
 
 /** A message without a place in the chat: it is scheduled, or it ended before it got one. */
-export type UnplacedMessage = Omit<Message, "seq"> & { seq: null };
+export type MessageWithoutSeq = Omit<Message, "seq"> & { seq: null };
 
 /** A message as the API shows it. */
 export type ShownMessage = Omit<Message, "seq"> & { seq: number | null };

@@ -1,9 +1,9 @@
 import type { EventFact, EventType } from "./event.ts";
 
 /**
- * The values that pass between the Worker, the objects with lines (chats, and organizations for their own events) and a
- * webhook's object. After a release, only add optional fields: during a deploy the callers run different versions for
- * minutes.
+ * The values that pass between the Worker, the objects with subscriptions (chats, and organizations for their own
+ * events) and a webhook's object. After a release, only add optional fields: during a deploy the callers run different
+ * versions for minutes.
  */
 
 /** `full`: an event has its message or chat. `thin`: only ids and facts. */
@@ -27,8 +27,13 @@ export interface WebhookList {
 }
 
 /**
- * A line's request to make one attempt. A line is what one chat sends to one webhook, and has the chat's id; the
- * organization's own events have a line with the organization's id, and the notices of its webhooks another one.
+ * A subscription's request to make one attempt. A subscription is what one chat sends to one webhook, and has the
+ * chat's id; the organization's own events have a subscription with the organization's id, and the notices of its
+ * webhooks another one.
+ *
+ * Subscriptions were first named lines. Their first name stays in what is stored (`line <webhookId>` in the owner; the
+ * columns `line`, `gone_lines`, `lineId`, `lastLine` and `onlyLine` in the webhook's object), in calls between objects
+ * (`lineId`, `lineGone`, `webhookLine`, `no_line`) and in the log.
  */
 export interface WebhookPermitRequest {
   webhookId: string;
@@ -37,21 +42,24 @@ export interface WebhookPermitRequest {
   number: number;
   /** When the event happened, Unix milliseconds. */
   at: number;
-  /** The version of the filter that the line applies. */
+  /** The version of the filter that the subscription applies. */
   version: number;
   /** Null unless the attempt belongs to a replay. */
   replayId: string | null;
-  /** How the line's last attempt ended, if that was not reported yet. */
+  /** How the subscription's last attempt ended, if that was not reported yet. */
   report: WebhookAttempt | null;
-  /** A permit that the line got but did not use, and gives back. Without it, the next permit may have to wait for 35 s. */
+  /**
+   * A permit that the subscription got but did not use, and gives back. Without it, the next permit may have to wait
+   * for 35 s.
+   */
   unused?: string;
 }
 
 /**
- * `granted`: call the webhook now. The secrets come with each permit; no line stores them. `later`: ask again after
- * `waitMs`; `isWaiting` if the webhook's object will wake the line. `skip`: the webhook was enabled without its pending
- * events; the line skips those that happened before this time, Unix milliseconds. `changed`: the line has an old filter.
- * `gone`: the webhook was deleted.
+ * `granted`: call the webhook now. The secrets come with each permit; no subscription stores them. `later`: ask again
+ * after `waitMs`; `isWaiting` if the webhook's object will wake the subscription. `skip`: the webhook was enabled
+ * without its pending events; the subscription skips those that happened before this time, Unix milliseconds.
+ * `changed`: the subscription has an old filter. `gone`: the webhook was deleted.
  */
 export type WebhookPermitAnswer =
   | { outcome: "granted"; permit: string; url: string; secrets: string[]; payload: Payload }
@@ -64,7 +72,7 @@ export type WebhookPermitAnswer =
 export const ATTEMPT_OUTCOMES = ["accepted", "retry", "given_up"] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** The first and the last number of successive events of a line. */
+/** The first and the last number of successive events of a subscription. */
 export type EventRange = [first: number, last: number];
 
 /** How an attempt ended, or that events were given up without a call. */
@@ -73,7 +81,10 @@ export interface WebhookAttempt {
   permit: string;
   lineId: string;
   number: number;
-  /** Absent for one event. Set if the line gave up all matching events from `first` to `number` at once, without a call. */
+  /**
+   * Absent for one event. Set if the subscription gave up all matching events from `first` to `number` at once, without
+   * a call.
+   */
   first?: number;
   eventId: string;
   eventType: EventType;
@@ -150,7 +161,7 @@ export interface ReplayProgress {
   sent: number;
 }
 
-/** How many events of a replay a line has not sent yet. */
+/** How many events of a replay a subscription has not sent yet. */
 export interface ReplayLeft {
   id: string;
   left: number;
@@ -162,12 +173,12 @@ export type ReplayAnswer =
   | { outcome: "replay_running" | "webhook_disabled" | "event_not_found" };
 
 /** An attempt as the owner keeps it. `response` is the beginning of the answer's body; null if there is none. */
-export interface LineAttempt extends Omit<WebhookAttempt, "permit" | "lineId" | "retryAfterMs" | "first"> {
+export interface SubscriptionAttempt extends Omit<WebhookAttempt, "permit" | "lineId" | "retryAfterMs" | "first"> {
   response: string | null;
 }
 
-/** A line as people see it. Times are Unix milliseconds. */
-export interface LineDescription {
+/** A subscription as people see it. Times are Unix milliseconds. */
+export interface SubscriptionDescription {
   /** How many events wait, including the first. */
   pending: number;
   /** The event that must be accepted or given up before later ones are sent; null if none waits. */
@@ -175,5 +186,5 @@ export interface LineDescription {
   /** Null if no event waits, or if the webhook's object decides. */
   nextAttemptAt: number | null;
   /** Newest first. */
-  attempts: LineAttempt[];
+  attempts: SubscriptionAttempt[];
 }

@@ -1,4 +1,4 @@
-import { messagePatch } from "../chats/change-message.ts";
+import { messagePatch } from "../chats/cancel-and-resend.ts";
 import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { afterQuery } from "../http/pagination.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";

@@ -14,9 +14,15 @@ import {
 import { jsonResponse, type OperationSpec, tagged } from "./operation.ts";
 import { walkResponse } from "./operator/lists.ts";
 import type { Side } from "./operator/side.ts";
-import { attemptSchema, lineSchema, replaySchema, webhookExamples, webhookSchema } from "./webhook-resources.ts";
+import {
+  attemptSchema,
+  replaySchema,
+  subscriptionSchema,
+  webhookExamples,
+  webhookSchema,
+} from "./webhook-resources.ts";
 
-const { webhook, attempt, line, replay, secret } = webhookExamples;
+const { webhook, attempt, subscription, replay, secret } = webhookExamples;
 const oneWebhook = z.object({ webhook: webhookSchema });
 const withSecret = z.object({
   webhook: webhookSchema,
@@ -194,7 +200,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       summary: "Read a chat's deliveries",
       description:
         "Returns which events of a chat wait for the webhook, and the chat's last 20 calls of it. The chat learns of a new webhook within seconds; until then nothing waits.",
-      responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
+      responses: [jsonResponse(200, "What the chat sends to the webhook.", subscriptionSchema, subscription)],
     },
     {
       route: "POST /webhooks/{id}/chats/{chatId}/retry",
@@ -202,7 +208,7 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
       summary: "Try an event now",
       description:
         "Tries the chat's first waiting event now, instead of at `nextAttemptAt`. It counts as a try. If the webhook itself is disabled, paused or failing, the event waits on: enable or retry the webhook. If nothing waits, nothing changes.",
-      responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
+      responses: [jsonResponse(200, "What the chat sends to the webhook.", subscriptionSchema, subscription)],
     },
     {
       route: "POST /webhooks/{id}/chats/{chatId}/skip",
@@ -215,11 +221,11 @@ export function webhookOperations({ isOperator, prefix, whose }: Side): readonly
         description: "The event to skip.",
         schema: skipBody,
         descriptions: { eventId: "The `eventId` of the chat's `head`." },
-        example: { eventId: line.head?.eventId ?? "" },
+        example: { eventId: subscription.head?.eventId ?? "" },
       },
       responses: [
-        jsonResponse(200, "What the chat sends to the webhook now.", lineSchema, {
-          ...line,
+        jsonResponse(200, "What the chat sends to the webhook now.", subscriptionSchema, {
+          ...subscription,
           pending: 1,
           head: { eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a29", number: 9, type: "message.status", tries: 0 },
         }),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { EVENT_TYPES } from "../model/event.ts";
 import type * as pages from "../model/list-page.ts";
 import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../model/webhook.ts";
-import type { presentAttempt, presentLine, presentWebhook } from "../webhooks/present-webhook.ts";
+import type { presentAttempt, presentSubscription, presentWebhook } from "../webhooks/present-webhook.ts";
 import {
   count,
   countOrNull,
@@ -75,9 +75,9 @@ export const attemptSchema = resource<ReturnType<typeof presentAttempt>>()(
   z.object(attemptFields),
 );
 
-type Line = ReturnType<typeof presentLine>;
+type Subscription = ReturnType<typeof presentSubscription>;
 
-const lineAttemptSchema = resource<Line["attempts"][number]>()(
+const subscriptionAttemptSchema = resource<Subscription["attempts"][number]>()(
   "WebhookChatAttempt",
   "One call of a webhook with an event of a chat.",
   z.object({
@@ -88,7 +88,7 @@ const lineAttemptSchema = resource<Line["attempts"][number]>()(
   }),
 );
 
-const lineHeadSchema = resource<NonNullable<Line["head"]>>()(
+const subscriptionHeadSchema = resource<NonNullable<Subscription["head"]>>()(
   "WebhookChatHead",
   "The event that a chat sends next to a webhook. Later events of the chat wait for it.",
   z.object({
@@ -99,16 +99,16 @@ const lineHeadSchema = resource<NonNullable<Line["head"]>>()(
   }),
 );
 
-export const lineSchema = resource<Line>()(
+export const subscriptionSchema = resource<Subscription>()(
   "WebhookChat",
   "What a chat sends to a webhook.",
   z.object({
     pending: count.describe("The number of events that wait, including `head`"),
-    head: lineHeadSchema.nullable().describe("The event that is sent next. Null if no event waits"),
+    head: subscriptionHeadSchema.nullable().describe("The event that is sent next. Null if no event waits"),
     nextAttemptAt: timeOrNull(
       "When the next call is due. Null if no event waits, or if the chat waits until the webhook can be called",
     ),
-    attempts: z.array(lineAttemptSchema).describe("The chat's last 20 calls, newest first"),
+    attempts: z.array(subscriptionAttemptSchema).describe("The chat's last 20 calls, newest first"),
   }),
 );
 
@@ -178,7 +178,7 @@ const attempt: z.output<typeof attemptSchema> = {
   message: "OK",
 };
 
-const line: z.output<typeof lineSchema> = {
+const subscription: z.output<typeof subscriptionSchema> = {
   pending: 2,
   head: { eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a28", number: 8, type: "message.status", tries: 1 },
   nextAttemptAt: "2026-11-20T10:00:25.400Z",
@@ -199,4 +199,4 @@ const line: z.output<typeof lineSchema> = {
 
 const replay: z.output<typeof replaySchema> = { id: "rpl_gV83kXo1mQzT0aYb", state: "running", found: 120, sent: 0 };
 
-export const webhookExamples = { webhook, attempt, line, replay, secret: "whsec_…" };
+export const webhookExamples = { webhook, attempt, subscription, replay, secret: "whsec_…" };

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { unavailable } from "../model/error.ts";
 import "../model/field.ts"; // sets the texts of zod's errors
-import { SECRET_KEY } from "../model/secret-form.ts";
+import { SECRET_KEY } from "../model/credential.ts";
 import { perIsolate } from "./per-isolate.ts";
 
 /** Treats an empty variable as absent: the `.dev.vars` examples list all variables, empty. */

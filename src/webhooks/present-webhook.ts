@@ -1,6 +1,6 @@
 import { pick } from "../model/pick.ts";
 import { isoTime, isoTimeOrNull } from "../model/time.ts";
-import type { LineDescription, LoggedAttempt, WebhookDescription } from "../model/webhook.ts";
+import type { LoggedAttempt, SubscriptionDescription, WebhookDescription } from "../model/webhook.ts";
 import type { WebhookRow } from "./webhook-rows.ts";
 
 /** A webhook at `now`, as the API shows it, without its secret. */
@@ -23,12 +23,12 @@ export function presentWebhook(row: WebhookRow, description: WebhookDescription,
 }
 
 export function presentAttempt(attempt: LoggedAttempt) {
-  const { eventId, eventType, lineId, number, startedAt, httpStatus } = attempt;
-  const isOfChat = lineId.startsWith("cht_");
+  const { eventId, eventType, lineId: subscriptionId, number, startedAt, httpStatus } = attempt;
+  const isOfChat = subscriptionId.startsWith("cht_");
   return {
     eventId,
     type: eventType,
-    chatId: isOfChat ? lineId : null,
+    chatId: isOfChat ? subscriptionId : null,
     number: isOfChat ? number : null,
     startedAt: isoTime(startedAt),
     ...pick(attempt, "durationMs", "outcome"),
@@ -38,7 +38,10 @@ export function presentAttempt(attempt: LoggedAttempt) {
 }
 
 /** What a chat sends to a webhook, as the API shows it. */
-export function presentLine(chatId: string, { pending, head, nextAttemptAt, attempts }: LineDescription) {
+export function presentSubscription(
+  chatId: string,
+  { pending, head, nextAttemptAt, attempts }: SubscriptionDescription,
+) {
   return {
     pending,
     head: head && { eventId: head.eventId, number: head.number, type: head.eventType, tries: head.tries },

@@ -20,8 +20,8 @@ import {
   disableWebhook,
   enableWebhook,
   listAttempts,
-  readLine,
   readReplay,
+  readSubscription,
   retryEvent,
   retryWebhook,
   sendPing,
@@ -86,7 +86,7 @@ export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
       return c.json(await listAttempts(c.env, scopeOf(c), c.req.param("id"), c.req.valid("query")));
     })
     .get("/webhooks/:id/chats/:chatId", reads, noQuery, async (c) => {
-      return c.json(await readLine(c.env, scopeOf(c), c.req.param("id"), c.req.param("chatId")));
+      return c.json(await readSubscription(c.env, scopeOf(c), c.req.param("id"), c.req.param("chatId")));
     })
     .post("/webhooks/:id/chats/:chatId/skip", acts("webhook.skip", { body: skipBody }), async (c) => {
       const { id, chatId } = c.req.param();

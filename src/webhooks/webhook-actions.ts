@@ -8,9 +8,9 @@ import { ApiError } from "../model/error.ts";
 import type { EventType } from "../model/event.ts";
 import { isId } from "../model/id.ts";
 import type { WalkPagination } from "../model/list-page.ts";
-import type { LineDescription, ReplayProgress, ReplayRequest } from "../model/webhook.ts";
+import type { ReplayProgress, ReplayRequest, SubscriptionDescription } from "../model/webhook.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
-import { presentAttempt, presentLine } from "./present-webhook.ts";
+import { presentAttempt, presentSubscription } from "./present-webhook.ts";
 import { findActiveWebhook, findWebhook, type WebhookRow, type WebhookScope } from "./webhook-rows.ts";
 import { describeWebhook } from "./webhooks.ts";
 
@@ -74,11 +74,11 @@ export async function listAttempts(
 }
 
 /** What a chat that does not know the webhook yet sends to it. */
-const EMPTY_LINE: LineDescription = { pending: 0, head: null, nextAttemptAt: null, attempts: [] };
+const EMPTY_SUBSCRIPTION: SubscriptionDescription = { pending: 0, head: null, nextAttemptAt: null, attempts: [] };
 
 /** What a chat sends to a webhook. @throws ApiError `chat_not_found` */
-export async function readLine(env: Env, scope: WebhookScope, id: string, chatId: string) {
-  return lineOf(env, await findWebhook(env, scope, id), chatId);
+export async function readSubscription(env: Env, scope: WebhookScope, id: string, chatId: string) {
+  return subscriptionOf(env, await findWebhook(env, scope, id), chatId);
 }
 
 /**
@@ -90,7 +90,7 @@ export async function retryEvent(env: Env, scope: WebhookScope, id: string, chat
   const webhook = await findActiveWebhook(env, scope, id);
   const { organizationId } = webhook;
   await callChat(env, { organizationId }, chatId, (chat, as) => chat.retryEvent(as, id));
-  return lineOf(env, webhook, chatId);
+  return subscriptionOf(env, webhook, chatId);
 }
 
 /**
@@ -103,12 +103,12 @@ export async function skipEvent(env: Env, scope: WebhookScope, id: string, chatI
   const { organizationId } = webhook;
   const { outcome } = await callChat(env, { organizationId }, chatId, (chat, as) => chat.skipEvent(as, id, eventId));
   if (outcome !== "skipped") throw new ApiError("not_head");
-  return lineOf(env, webhook, chatId);
+  return subscriptionOf(env, webhook, chatId);
 }
 
-async function lineOf(env: Env, { id, organizationId }: WebhookRow, chatId: string) {
+async function subscriptionOf(env: Env, { id, organizationId }: WebhookRow, chatId: string) {
   const answer = await callChat(env, { organizationId }, chatId, (chat, as) => chat.webhookLine(as, id));
-  return presentLine(chatId, answer.outcome === "ok" ? answer.line : EMPTY_LINE);
+  return presentSubscription(chatId, answer.outcome === "ok" ? answer.line : EMPTY_SUBSCRIPTION);
 }
 
 /** Starts to send events again. @throws ApiError `replay_running`, `webhook_disabled`, `event_not_found` */

@@ -51,7 +51,7 @@ export function otherSteps({ many, ownEvents, rules, seconds }: StepSizes): Step
       },
     },
     {
-      name: "POST /webhooks/{id}/replays, a chat's line",
+      name: "POST /webhooks/{id}/replays, a chat's subscription",
       data: `a chat of ${shown(many)} events`,
       isOnce: true,
       async make(place) {
@@ -73,7 +73,7 @@ export function otherSteps({ many, ownEvents, rules, seconds }: StepSizes): Step
       },
     },
     {
-      name: "POST /webhooks/{id}/replays, the organization's line",
+      name: "POST /webhooks/{id}/replays, the organization's subscription",
       data: `${shown(ownEvents)} events of its own`,
       isOnce: true,
       async make(place) {

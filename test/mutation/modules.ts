@@ -16,7 +16,7 @@ export const PURE = [
   "src/platform/html.ts",
   "src/model/id.ts",
   "src/platform/log.ts",
-  "src/model/secret-form.ts",
+  "src/model/credential.ts",
   "src/platform/config.ts",
   "src/model/choices-text.ts",
   "src/model/content.ts",

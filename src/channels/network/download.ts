@@ -24,12 +24,12 @@ export function downloaded(response: Response, { range, max, whose, finalAfterDa
   };
   const unavailable = (message: string) => refuse(noMedia(message));
   if (status === 404 || status === 410) return refuse({ outcome: "expired", finalAfterDays });
-  const told = headers.get("Content-Range") ?? "";
+  const given = headers.get("Content-Range") ?? "";
   if (status === 416 && range !== null) {
-    const size = /^bytes \*\/(\d{1,15})$/.exec(told)?.[1];
+    const size = /^bytes \*\/(\d{1,15})$/.exec(given)?.[1];
     return refuse({ outcome: "no_such_part", size: size === undefined ? null : Number(size) });
   }
-  const part = status === 206 && range !== null ? partOf(told, range) : null;
+  const part = status === 206 && range !== null ? partOf(given, range) : null;
   if (!(part || status === 200)) return unavailable(`${whose} answered ${status} to the download`);
   const length = part ? part.length : contentLength(headers);
   if (!body || (length ?? 0) > max) return unavailable("The media is empty or too large");
@@ -39,13 +39,13 @@ export function downloaded(response: Response, { range, max, whose, finalAfterDa
     body: body.pipeThrough(length === null ? limitBytes(max) : new FixedLengthStream(length)),
     contentType: safeContentType(headers.get("Content-Type")),
     length,
-    contentRange: part && told,
+    contentRange: part && given,
   };
 }
 
 /** The length of the part that the network sends; null if it is not within the part that was asked for. */
-function partOf(told: string, range: string): { length: number } | null {
-  const [, from, to, size] = (/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(told) ?? []).map(Number);
+function partOf(given: string, range: string): { length: number } | null {
+  const [, from, to, size] = (/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(given) ?? []).map(Number);
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
   if (from === undefined || to === undefined || size === undefined || from > to || to >= size) return null;
   const begin = first === "" ? Math.max(0, size - Number(last)) : Number(first);

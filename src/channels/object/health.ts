@@ -2,7 +2,8 @@ import { answerWithin } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChannelHealth } from "../../model/organization.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
-import type { Breaker } from "./breaker.ts";
+import type { CurrentChannel } from "./current-channel.ts";
+import type { Permits } from "./permits.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
 
@@ -14,24 +15,22 @@ interface StoredReport {
   isReported: boolean;
 }
 
-interface HealthHost {
-  kv: SyncKvStorage;
+interface Parts {
   env: Env;
-  /** Null while the channel works. */
-  breaker(): Breaker | null;
-  /** The organization that a channel belongs to; null if the channel is being deleted. */
-  organizationOf(channelId: string): Promise<string | null>;
+  kv: SyncKvStorage;
+  channel: CurrentChannel;
+  permits: Permits;
 }
 
 /** Reports the health of a channel to its organization. */
 export class HealthReporter extends WriteBehind<{ channelId: string; health: ChannelHealth }> {
   protected readonly delayMs = 0;
   protected readonly retryMs = 15_000;
-  readonly #host: HealthHost;
+  readonly #parts: Parts;
 
-  constructor(host: HealthHost) {
+  constructor(parts: Parts) {
     super();
-    this.#host = host;
+    this.#parts = parts;
   }
 
   /** The channel broke, works again, or is tried at another time. */
@@ -44,7 +43,7 @@ export class HealthReporter extends WriteBehind<{ channelId: string; health: Cha
     const stored = this.#stored();
     if (!stored || stored.isReported) return null;
     const { channelId, number, at } = stored;
-    const breaker = this.#host.breaker();
+    const { breaker } = this.#parts.permits.pace;
     const health: ChannelHealth = breaker
       ? { number, state: "broken", reason: breaker.reason, since: breaker.since, probeAt: breaker.probeAt }
       : { number, state: "ok", reason: null, since: at, probeAt: null };
@@ -52,11 +51,12 @@ export class HealthReporter extends WriteBehind<{ channelId: string; health: Cha
   }
 
   protected async write({ channelId, health }: { channelId: string; health: ChannelHealth }): Promise<void> {
-    const organizationId = await this.#host.organizationOf(channelId);
-    if (organizationId === null) return;
+    const channel = await this.#parts.channel.record(channelId);
+    if (!channel) return;
+    const { organizationId } = channel;
     // A report that never ends would hold up all later ones.
     await answerWithin(CALL_TIMEOUT_MS, () =>
-      callOrganization(this.#host.env, organizationId, (organization) =>
+      callOrganization(this.#parts.env, organizationId, (organization) =>
         organization.reportHealth(organizationId, channelId, health),
       ),
     );
@@ -72,10 +72,10 @@ export class HealthReporter extends WriteBehind<{ channelId: string; health: Cha
   }
 
   #stored(): StoredReport | undefined {
-    return this.#host.kv.get<StoredReport>("health");
+    return this.#parts.kv.get<StoredReport>("health");
   }
 
   #store(report: StoredReport): void {
-    this.#host.kv.put("health", report);
+    this.#parts.kv.put("health", report);
   }
 }

@@ -1,6 +1,7 @@
 import type { ChannelRecord } from "../../calls/channel-record.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { SyncAnswer } from "../templates/sync.ts";
+import { syncTemplates } from "../templates/sync.ts";
+import type { CurrentChannel } from "./current-channel.ts";
 
 const DAY_MS = 86_400_000;
 /** The wait after a sync that failed or got no answer from the network. */
@@ -14,19 +15,18 @@ interface Plan {
   at: number;
 }
 
-interface SyncHost {
+interface Parts {
+  env: Env;
   kv: Pick<SyncKvStorage, "get" | "put" | "delete">;
-  /** Null if the channel is being deleted. */
-  record(channelId: string): Promise<ChannelRecord | null>;
-  sync(record: ChannelRecord): Promise<SyncAnswer>;
+  channel: CurrentChannel;
 }
 
 /** Syncs the templates of a channel whose settings name an account: once a day, and soon after news of the network. */
 export class TemplateSyncs implements DuePart {
-  readonly #host: SyncHost;
+  readonly #parts: Parts;
 
-  constructor(host: SyncHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -36,7 +36,7 @@ export class TemplateSyncs implements DuePart {
   follow({ id, settings }: Pick<ChannelRecord, "id" | "settings">): boolean {
     const isPlanned = this.#plan() !== undefined;
     if ((settings.wabaId !== undefined) === isPlanned) return false;
-    if (isPlanned) this.#host.kv.delete("templates");
+    if (isPlanned) this.#parts.kv.delete("templates");
     else this.#put(id, Date.now() + DAY_MS);
     return !isPlanned;
   }
@@ -57,12 +57,12 @@ export class TemplateSyncs implements DuePart {
     const { channelId } = plan;
     // First, so that a sync that always fails is not repeated at once.
     this.#put(channelId, now + RETRY_MS);
-    const record = await this.#host.record(channelId);
+    const record = await this.#parts.channel.record(channelId);
     if (record?.settings.wabaId === undefined) {
-      this.#host.kv.delete("templates");
+      this.#parts.kv.delete("templates");
       return;
     }
-    const answer = await this.#host.sync(record);
+    const answer = await syncTemplates(this.#parts.env, record);
     const isUnfinished = answer.outcome === "away" || answer.outcome === "refused";
     if (isUnfinished) console.warn({ event: "templates_not_synced", channelId, cause: answer.description });
     const next = this.#plan();
@@ -71,10 +71,10 @@ export class TemplateSyncs implements DuePart {
   }
 
   #plan(): Plan | undefined {
-    return this.#host.kv.get<Plan>("templates");
+    return this.#parts.kv.get<Plan>("templates");
   }
 
   #put(channelId: string, at: number): void {
-    this.#host.kv.put("templates", { channelId, at } satisfies Plan);
+    this.#parts.kv.put("templates", { channelId, at } satisfies Plan);
   }
 }

@@ -43,21 +43,21 @@ export function isAboutTemplate(field: string): boolean {
 /** What a change says about a template; null if it can't be understood. */
 export function templateNotice(field: string, value: unknown, from: unknown): TemplateNotice | null {
   const account = entry.safeParse(from).data;
-  const told = news.safeParse(value).data;
-  if (!account || !told) return null;
+  const read = news.safeParse(value).data;
+  if (!account || !read) return null;
   return {
     kind: "template",
     wabaId: account.id,
-    name: told.message_template_name,
+    name: read.message_template_name,
     // A list has en_US, a webhook also en-US.
-    language: told.message_template_language.replace("-", "_"),
+    language: read.message_template_language.replace("-", "_"),
     at: receivedAt(account.time),
-    change: changeOf(field, told),
+    change: changeOf(field, read),
   };
 }
 
-function changeOf(field: string, told: News): TemplateNotice["change"] {
-  const { event = "", reason = "", new_category: category = "", new_quality_score: quality = "" } = told;
+function changeOf(field: string, read: News): TemplateNotice["change"] {
+  const { event = "", reason = "", new_category: category = "", new_quality_score: quality = "" } = read;
   if (field === "template_category_update") return WORD.test(category) ? { category } : null;
   if (field === "message_template_quality_update") return WORD.test(quality) ? { quality } : null;
   if (field !== "message_template_status_update" || !STATUSES.has(event)) return null;

@@ -10,11 +10,11 @@ import type { ChatReporter } from "./chat-report.ts";
 import type { ContactAddresses } from "./contact-addresses.ts";
 import type { NetworkChat } from "./delivery/network-chat.ts";
 import { acquirePermit, type ChannelAccess, type Granted, report, returnPermit } from "./delivery/permit.ts";
+import type { EditsAndReactions } from "./edits-and-reactions.ts";
 import type { Adoption } from "./identity.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { isBlank } from "./log/redaction.ts";
-import type { MessageChanges } from "./message-changes.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { Typing } from "./typing.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
@@ -40,7 +40,7 @@ interface Parts {
   adoption: Pick<Adoption, "identity">;
   contact: Pick<ContactAddresses, "current" | "learn">;
   scheduled: Pick<ScheduledMessages, "find">;
-  messageChanges: Pick<MessageChanges, "setReaction">;
+  editsAndReactions: Pick<EditsAndReactions, "setReaction">;
   visitors: Pick<VisitorSockets, "isOnline" | "showRead" | "showTyping">;
   report: Pick<ChatReporter, "stateChanged">;
   typing: Pick<Typing, "announce">;
@@ -97,7 +97,7 @@ export class Acts {
   }
 
   async #react(messageId: string, emoji: string | null): Promise<Answer<{ doc: string }>> {
-    const { clock, log, messageChanges, scheduled } = this.#parts;
+    const { clock, log, editsAndReactions, scheduled } = this.#parts;
     const row = log.byId(messageId);
     if (!row) return scheduled.find(messageId) ? refused("not_sent") : { outcome: "no_message" };
     const message = JSON.parse(row.doc) as Message;
@@ -115,7 +115,7 @@ export class Acts {
       if (!made.shown) return refused("not_supported_by_channel");
       if (!chat.exists()) return { outcome: "no_message" };
     }
-    if (messageChanges.setReaction(row.seq, emoji, at)) return this.#found(messageId);
+    if (editsAndReactions.setReaction(row.seq, emoji, at)) return this.#found(messageId);
     const now = log.byId(messageId);
     if (!now) return { outcome: "no_message" };
     return refused(isBlank(JSON.parse(now.doc) as Message) ? "redacted" : "refused_by_network");

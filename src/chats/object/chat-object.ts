@@ -11,14 +11,15 @@ import { UNKNOWN } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
 import { turnsOf } from "./scheduled/turns.ts";
 import { isOwner } from "./visitors/socket-check.ts";
-import { eventNumber } from "./webhook-lines.ts";
+import { eventNumber } from "./webhook-subscriptions.ts";
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
  * numbers have no gap.
  *
- * An object initially knows only its id. The organization's object gives a chat's identity to a caller, who passes it on,
- * and the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
+ * An object initially knows only its id. The organization's object gives a chat's identity to a caller, who passes it
+ * on, and the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes
+ * nothing.
  */
 export class ChatObject extends DurableObject<Env> {
   protected readonly parts = new ChatParts(this.ctx, this.env, (as, draft) => this.receive(as, draft));
@@ -172,11 +173,11 @@ export class ChatObject extends DurableObject<Env> {
   media(as: AsOwner, messageId: string): rpc.MediaPointer {
     return this.parts.adoption.forOwner(as, ({ channelId, life }) => {
       const placed = this.parts.log.byId(messageId);
-      const unplaced = placed ? null : this.parts.scheduled.find(messageId);
-      if (!placed && !unplaced) return { outcome: "no_message" };
-      const media = placed ? this.parts.log.mediaOf(placed.seq) : (unplaced?.media ?? null);
+      const withoutSeq = placed ? null : this.parts.scheduled.find(messageId);
+      if (!placed && !withoutSeq) return { outcome: "no_message" };
+      const media = placed ? this.parts.log.mediaOf(placed.seq) : (withoutSeq?.media ?? null);
       if (!media) return { outcome: "no_media" };
-      const { createdAt } = unplaced?.message ?? (JSON.parse(placed?.doc ?? "") as { createdAt: string });
+      const { createdAt } = withoutSeq?.message ?? (JSON.parse(placed?.doc ?? "") as { createdAt: string });
       return { outcome: "ok", channelId, life, media, createdAt: Date.parse(createdAt) };
     });
   }
@@ -290,7 +291,7 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, async ({ channelId }) => {
       // The status names its chat. One from another channel must not change this chat.
       if (change.change === "reaction_failed" && change.channelId !== channelId) return UNKNOWN;
-      const answer = await this.parts.messageChanges.apply(change);
+      const answer = await this.parts.editsAndReactions.apply(change);
       // Even if nothing changed: the first call may have lost the alarm.
       if (answer.outcome === "ok") await this.parts.announce();
       return answer;
@@ -336,7 +337,9 @@ export class ChatObject extends DurableObject<Env> {
     return this.parts.due.ring(invocation);
   }
 
-  /** Does work for the chat's organization that may need the alarm. What it writes before its first await is one commit. */
+  /**
+   * Does work for the chat's organization that may need the alarm. What it writes before its first await is one commit.
+   */
   async #forOwner<Answer>(
     as: AsOwner,
     work: (identity: ChatIdentity) => Answer | Promise<Answer>,
@@ -370,33 +373,33 @@ export class ChatObject extends DurableObject<Env> {
     );
   }
 
-  /** A webhook can be called again; see `Lines.wake`. */
+  /** A webhook can be called again; see `Subscriptions.wake`. */
   wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
-    return this.parts.lines.wake(webhookId, number, startedAt);
+    return this.parts.subscriptions.wake(webhookId, number, startedAt);
   }
 
-  async webhookLine(as: AsOwner, webhookId: string): Promise<rpc.WebhookLineAnswer> {
+  async webhookLine(as: AsOwner, webhookId: string): Promise<rpc.WebhookSubscriptionAnswer> {
     return this.parts.adoption.forOwner(as, async () => {
-      const line = await this.parts.lines.all.describe(webhookId);
-      return line ? { outcome: "ok", line } : { outcome: "no_line" };
+      const subscription = await this.parts.subscriptions.all.describe(webhookId);
+      return subscription ? { outcome: "ok", line: subscription } : { outcome: "no_line" };
     });
   }
 
   async skipEvent(as: AsOwner, webhookId: string, eventId: string): Promise<rpc.SkipEventAnswer> {
     return this.parts.adoption.forOwner(as, async (identity) => {
-      return { outcome: await this.parts.lines.skip(webhookId, eventNumber(identity, eventId)) };
+      return { outcome: await this.parts.subscriptions.skip(webhookId, eventNumber(identity, eventId)) };
     });
   }
 
   async retryEvent(as: AsOwner, webhookId: string): Promise<rpc.RetryEventAnswer> {
     return this.parts.adoption.forOwner(as, async () => {
-      await this.parts.lines.retry(webhookId);
+      await this.parts.subscriptions.retry(webhookId);
       return { outcome: "ok" };
     });
   }
 
-  /** Sends events to a webhook again; see `Lines.replay`. @returns null if there is no chat */
+  /** Sends events to a webhook again; see `Subscriptions.replay`. @returns null if there is no chat */
   async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
-    return this.parts.adoption.identity() ? this.parts.lines.replay(webhookId, replayId, ranges) : null;
+    return this.parts.adoption.identity() ? this.parts.subscriptions.replay(webhookId, replayId, ranges) : null;
   }
 }

@@ -1,20 +1,20 @@
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { Acts } from "./acts.ts";
+import { CancelAndResend } from "./cancel-and-resend.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { NetworkChat } from "./delivery/network-chat.ts";
 import { DeliveryQueue } from "./delivery/queue.ts";
+import { EditsAndReactions } from "./edits-and-reactions.ts";
 import { Erasure } from "./erasure.ts";
 import { ChatFiles } from "./files/chat-files.ts";
 import { Adoption } from "./identity.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
-import { MessageActions } from "./message-actions.ts";
-import { MessageChanges } from "./message-changes.ts";
 import { Notes } from "./notes.ts";
 import { Redactions } from "./redactions.ts";
 import { ChatEvents } from "./rendered-events.ts";
@@ -25,7 +25,7 @@ import { StoredDetails } from "./stored-details.ts";
 import { Typing } from "./typing.ts";
 import type { InputParts } from "./visitors/visitor-input.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
-import { chatLineHost } from "./webhook-lines.ts";
+import { subscriptionHost } from "./webhook-subscriptions.ts";
 
 /** How long a part rests after a failure. */
 const REST_MS = 30_000;
@@ -46,16 +46,16 @@ export class ChatParts {
   readonly contact: ContactAddresses;
   readonly events: ChatEvents;
   /** They deliver the chat's events to webhooks, beside the delivery of messages and the report. */
-  readonly lines: ObjectLines;
+  readonly subscriptions: ObjectSubscriptions;
   readonly report: ChatReporter;
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
   readonly store: MessageStore;
-  readonly actions: MessageActions;
+  readonly actions: CancelAndResend;
   readonly redactions: Redactions;
-  readonly messageChanges: MessageChanges;
+  readonly editsAndReactions: EditsAndReactions;
   readonly acts: Acts;
   readonly typing: Typing;
   readonly details: StoredDetails;
@@ -94,22 +94,22 @@ export class ChatParts {
     this.alarm = new StandingAlarm(storage);
     this.contact = new ContactAddresses(this);
     this.events = new ChatEvents(this);
-    this.lines = new ObjectLines(this, () => chatLineHost(this));
+    this.subscriptions = new ObjectSubscriptions(this, () => subscriptionHost(this));
     this.report = new ChatReporter(this);
     this.queue = new DeliveryQueue(this);
     this.visitors = new VisitorSockets(this);
     this.scheduled = new ScheduledMessages(this);
     this.store = new MessageStore(this);
-    this.actions = new MessageActions(this);
+    this.actions = new CancelAndResend(this);
     this.redactions = new Redactions(this);
     this.typing = new Typing(this);
     this.acts = new Acts(this);
-    this.messageChanges = new MessageChanges(this);
+    this.editsAndReactions = new EditsAndReactions(this);
     this.details = new StoredDetails(this);
     this.notes = new Notes(storage.sql, this.log, this.files);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
-    const { lines, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
+    const { subscriptions, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -119,13 +119,13 @@ export class ChatParts {
         backoff: { firstMs: REST_MS, maxMs: REST_MS },
       },
       // The queue delivers what takes its place now.
-      { lines, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log, notes },
+      { subscriptions, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log, notes },
     );
   }
 
   /**
-   * Sets the alarm for the report of a change and for scheduled messages, and reports at once if `ChatReporter` says so.
-   * The changes of one commit share an announcement.
+   * Sets the alarm for the report of a change and for scheduled messages, and reports at once if `ChatReporter` says
+   * so. The changes of one commit share an announcement.
    * @throws if the alarm can't be set
    */
   announce(): Promise<void> {
@@ -137,8 +137,8 @@ export class ChatParts {
   messageById(id: string): string | null {
     const placed = this.log.byId(id);
     if (placed) return placed.doc;
-    const unplaced = this.scheduled.find(id);
-    return unplaced && JSON.stringify(unplaced.message);
+    const withoutSeq = this.scheduled.find(id);
+    return withoutSeq && JSON.stringify(withoutSeq.message);
   }
 
   /** The chat as its network delivers it; null if none does. */
@@ -158,11 +158,11 @@ export class ChatParts {
     try {
       await this.alarm.standing();
     } finally {
-      // From here on, a change needs an announcement of its own: the alarm and the lines may not cover it.
+      // From here on, a change needs an announcement of its own: the alarm and the subscriptions may not cover it.
       this.#announcement = undefined;
     }
     await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));
-    this.lines.start();
-    if (this.report.isPrompt) this.ctx.waitUntil(this.report.tell().then((at) => this.alarm.by(at)));
+    this.subscriptions.start();
+    if (this.report.isPrompt) this.ctx.waitUntil(this.report.reportAll().then((at) => this.alarm.by(at)));
   }
 }

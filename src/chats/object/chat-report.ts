@@ -10,7 +10,7 @@ import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
-import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
 
@@ -29,7 +29,7 @@ interface Parts extends ActivitySources {
   env: Env;
   storage: { kv: SyncKvStorage };
   adoption: Pick<Adoption, "identity" | "exists">;
-  lines: ObjectLines;
+  subscriptions: ObjectSubscriptions;
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
   alarm: Pick<StandingAlarm, "isBy">;
@@ -182,8 +182,8 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   /**
-   * Messages took their places in this alarm, and their delivery comes first: many chats may have some that are due at the
-   * same time. The report follows as after any other change, and is put off only once.
+   * Messages took their places in this alarm, and their delivery comes first: many chats may have some that are due at
+   * the same time. The report follows as after any other change, and is put off only once.
    */
   putOff(): void {
     this.#putOff ??= "next";
@@ -197,7 +197,7 @@ export class ChatReporter extends WriteBehind<Report> {
   /**
    * Reports until nothing is left to report, or the chat must rest. @returns when to continue; null if nothing is left
    */
-  async tell(): Promise<number | null> {
+  async reportAll(): Promise<number | null> {
     let next = await this.flush();
     while (next !== null && this.#isListened) next = await this.flush();
     return next;
@@ -283,12 +283,12 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#begin(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
-    const { lines, retention } = this.#parts;
-    const told = { number, events: this.#burst(report), webhooks: lines.all.version, ...report.state };
+    const { subscriptions, retention } = this.#parts;
+    const fields = { number, events: this.#burst(report), webhooks: subscriptions.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
       callOrganization(this.#parts.env, organizationId, (organization) =>
-        organization.report({ chatId, life, ...told }),
+        organization.report({ chatId, life, ...fields }),
       ),
     );
     this.#failures = 0;
@@ -296,7 +296,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (answer.outcome === "ok") {
       this.#answeredAt = Date.now();
       this.#listeningUntil = this.#answeredAt + answer.listeningForMs;
-      if (answer.webhooks) lines.configure(answer.webhooks, answer.webhooks.startAfter);
+      if (answer.webhooks) subscriptions.configure(answer.webhooks, answer.webhooks.startAfter);
       retention.onRetention(answer.retention);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;
@@ -354,7 +354,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (this.#stored?.number === report.number) return;
     // The stored state has these counts. What is counted during the call is for the next report.
     this.#attempts = {};
-    this.#activity.told();
+    this.#activity.reported();
     this.#store(report);
   }
 

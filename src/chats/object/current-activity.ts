@@ -22,7 +22,7 @@ export interface ActivitySources {
 }
 
 /** The chat's last report to its organization. `seq` is that of the newest message then. */
-interface Told {
+interface Reported {
   seq: number;
   state: Pick<ChatState, "unansweredSince" | "isUncounted">;
 }
@@ -44,15 +44,15 @@ export class CurrentActivity {
     this.#sources = sources;
   }
 
-  /** @param told the last report; null before the first one */
-  read(told: Told | null): ChatActivity {
+  /** @param last the last report; null before the first one */
+  read(last: Reported | null): ChatActivity {
     const { acts, details, log, scheduled } = this.#sources;
     const { seq, at } = log.newest();
     const hasLast = !log.isEmpty;
     return {
       lastMessageAt: hasLast ? at : null,
       lastMessage: hasLast ? shortened(JSON.parse(log.documents.joined({ low: seq, high: seq })) as Message) : null,
-      unansweredSince: this.news(told).unansweredSince,
+      unansweredSince: this.news(last).unansweredSince,
       nextScheduledAt: scheduled.nextDueAt(),
       readUpTo: acts.readUpTo(),
       assigneeId: details.assigneeId(),
@@ -62,22 +62,22 @@ export class CurrentActivity {
 
   /**
    * The contact waits for no answer: only messages from now on count. It holds once it is reported.
-   * @param told the last report; null before the first one
+   * @param last the last report; null before the first one
    */
-  answered(told: Told | null): void {
-    Object.assign(this.news(told), { unansweredSince: null, isUncounted: false });
+  answered(last: Reported | null): void {
+    Object.assign(this.news(last), { unansweredSince: null, isUncounted: false });
   }
 
   /**
    * Takes `answered` back: the contact waits since the first message that no message to it followed. It holds once it is
    * reported, and this wait then counts in no class of response times. A wait that is longer already stays as it is.
-   * @param told the last report; null before the first one
+   * @param last the last report; null before the first one
    * @returns false if the contact waits for nothing
    */
-  unanswered(told: Told | null): boolean {
+  unanswered(last: Reported | null): boolean {
     const since = this.#sources.log.firstUnansweredAt();
     if (since === null) return false;
-    const news = this.news(told);
+    const news = this.news(last);
     if (since < (news.unansweredSince ?? Number.POSITIVE_INFINITY)) {
       Object.assign(news, { unansweredSince: since, isUncounted: true });
     }
@@ -85,7 +85,7 @@ export class CurrentActivity {
   }
 
   /** The counts so far are in a stored report. */
-  told(): void {
+  reported(): void {
     if (this.#walked) this.#walked = { ...this.#walked, counts: {}, members: {} };
   }
 
@@ -93,13 +93,13 @@ export class CurrentActivity {
     this.#walked = undefined;
   }
 
-  /** What happened in the conversation since the report `told`; null before the first one. */
-  news(told: Told | null): ConversationNews {
+  /** What happened in the conversation since the report `last`; null before the first one. */
+  news(last: Reported | null): ConversationNews {
     const { details, log } = this.#sources;
     const walked = (this.#walked ??= {
-      seq: told?.seq ?? 0,
-      unansweredSince: told?.state.unansweredSince ?? null,
-      isUncounted: told?.state.isUncounted ?? false,
+      seq: last?.seq ?? 0,
+      unansweredSince: last?.state.unansweredSince ?? null,
+      isUncounted: last?.state.isUncounted ?? false,
       counts: {},
       members: {},
     });

@@ -4,7 +4,7 @@ import type { ChatIdentity } from "../../model/chat-answers.ts";
 import { causeOf } from "../../platform/log.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
-import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ChatFiles, deleteLives } from "./files/chat-files.ts";
 import type { Adoption, Tombstone } from "./identity.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
@@ -20,12 +20,14 @@ interface Parts {
   adoption: Adoption;
   alarm: StandingAlarm;
   visitors: VisitorSockets;
-  lines: ObjectLines;
+  subscriptions: ObjectSubscriptions;
   files: ChatFiles;
   due: DueWork;
 }
 
-/** The deletion of a chat in its object. A tombstone stays for ten minutes, so that no late call creates the chat again. */
+/**
+ * The deletion of a chat in its object. A tombstone stays for ten minutes, so that no late call creates the chat again.
+ */
 export class Erasure implements DuePart {
   readonly #parts: Parts;
 
@@ -56,7 +58,7 @@ export class Erasure implements DuePart {
     const until = Date.now() + TOMBSTONE_MS;
     this.#bury({ organizationId, life, until, untoldId: chatId, ...(this.#parts.files.hasAny && { filesOf: chatId }) });
     await this.#parts.alarm.set(Date.now() + AGAIN_AFTER_MS.least);
-    await this.#tell();
+    await this.#report();
   }
 
   /** When the alarm must ring for the tombstone; null if there is none. What fails now is repeated then. */
@@ -74,7 +76,7 @@ export class Erasure implements DuePart {
   async run(now: number): Promise<void> {
     const { adoption } = this.#parts;
     const tombstone = adoption.identity() ? undefined : adoption.tombstone();
-    if (tombstone?.untoldId !== undefined) return this.#tell();
+    if (tombstone?.untoldId !== undefined) return this.#report();
     if (!tombstone || tombstone.until > now) return;
     const { life, filesOf } = tombstone;
     // An upload that was under way may have written since.
@@ -104,16 +106,16 @@ export class Erasure implements DuePart {
   }
 
   #bury(tombstone: Tombstone): void {
-    const { adoption, due, lines, visitors } = this.#parts;
+    const { adoption, due, subscriptions, visitors } = this.#parts;
     visitors.closeAll();
-    lines.ownerDeleted();
+    subscriptions.ownerDeleted();
     // Before the first await: an attempt under way must find no chat when it returns.
     adoption.bury(tombstone);
     due.forget();
   }
 
   /** Reports to the organization's object that the chat deleted itself. */
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     const { adoption, alarm, env } = this.#parts;
     const tombstone = adoption.tombstone();
     if (tombstone?.untoldId === undefined) return;

@@ -1,7 +1,7 @@
 import type { RedactAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
-import type { ObjectLines } from "../../webhooks/line/object-lines.ts";
+import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
@@ -17,7 +17,7 @@ interface Parts {
   log: MessageLog;
   queue: DeliveryQueue;
   report: ChatReporter;
-  lines: ObjectLines;
+  subscriptions: ObjectSubscriptions;
   scheduled: ScheduledMessages;
   alarm: StandingAlarm;
   visitors: VisitorSockets;
@@ -42,14 +42,15 @@ export class Redactions {
   }
 
   /**
-   * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver, and a scheduled one CANCELED.
+   * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver, and a scheduled one
+   * CANCELED.
    * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
    * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
    */
   async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
     const { log } = this.#parts;
     const row = log.byId(id);
-    if (!row) return this.#redactUnplaced(id, call);
+    if (!row) return this.#redactWithoutSeq(id, call);
     const { seq } = row;
     const redactedBy = log.redactedBy(seq);
     // A message that the contact deleted is blank, but not redacted.
@@ -73,14 +74,14 @@ export class Redactions {
 
   /** @param call the name of the request; null if the contact deleted the message */
   #blank(before: Message, call: string | null): Promise<Reported> {
-    const { log, queue, lines, visitors } = this.#parts;
+    const { log, queue, subscriptions, visitors } = this.#parts;
     const { seq } = before;
     // First: if a later step fails, the redaction can be repeated until it is reported.
     this.#kv.put(unreportedKey(seq), true);
     queue.beforeRedaction(seq);
     const queued = log.delivered(seq);
     const message = log.redact(before, queued && printRedacted(queued), Date.now(), call);
-    lines.all.forgetResponses();
+    subscriptions.all.forgetResponses();
     visitors.update(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));
@@ -95,11 +96,11 @@ export class Redactions {
   }
 
   /** The list of chats never shows a message without a place. */
-  async #redactUnplaced(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
-    const { scheduled, lines, files, alarm } = this.#parts;
+  async #redactWithoutSeq(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
+    const { scheduled, subscriptions, files, alarm } = this.#parts;
     const answer = scheduled.redact(id, call);
     if (answer.outcome !== "ok") return answer;
-    lines.all.forgetResponses();
+    subscriptions.all.forgetResponses();
     // If the bytes can't be deleted now, the alarm does it later.
     await alarm.by(Date.now());
     if (!(await files.deleteNow(id))) return { outcome: "not_reported" };

@@ -3,7 +3,7 @@ import { type Chat, withActivity } from "../../model/chat.ts";
 import type { ChatIdentity, EventsAsked, ReadEventsAnswer } from "../../model/chat-answers.ts";
 import { type EventFact, type EventOrigin, lifeDigits } from "../../model/event.ts";
 import { matches } from "../../model/event-filter.ts";
-import { renderEvent, showsChat, unplacedId } from "../../model/event-json.ts";
+import { idWithoutSeq, renderEvent, showsChat } from "../../model/event-json.ts";
 import type { ShownMessage } from "../../model/message.ts";
 import type { Payload } from "../../model/webhook.ts";
 import type { ChatReporter } from "./chat-report.ts";
@@ -75,7 +75,7 @@ export class ChatEvents {
         ? null
         : this.#parts.log.documents.joined({ low: fact.seq, high: fact.seq });
     }
-    const id = unplacedId(fact);
+    const id = idWithoutSeq(fact);
     return id === null ? null : this.#parts.messageById(id);
   }
 

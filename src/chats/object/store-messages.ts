@@ -30,7 +30,7 @@ import { inboundDedupe } from "./log/network-ids.ts";
 import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
-import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
+import type { RowWithoutSeq } from "./scheduled/scheduled-rows.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 interface Parts {
@@ -116,7 +116,7 @@ export class MessageStore {
    * @param remove removes it from the scheduled messages, in the same commit
    * @returns its JSON
    */
-  place(identity: ChatIdentity, { message, ...columns }: UnplacedRow, remove: () => void): string {
+  place(identity: ChatIdentity, { message, ...columns }: RowWithoutSeq, remove: () => void): string {
     const position = nextPosition(this.#parts.log.newest(), identity, Date.now());
     const placed = placedMessage(message, position, isDelivered(identity));
     return this.#append(identity, { ...columns, message: placed, scheduled: { remove } }, this.#parts.depth());

@@ -50,7 +50,7 @@ export class Typing {
     for (const [one, at] of this.#toldAt) if (!isRecent(at, EVERY_MS, now)) this.#toldAt.delete(one);
     if (this.#toldAt.has(writer)) return;
     this.#toldAt.set(writer, now);
-    this.#parts.ctx.waitUntil(this.#tell(identity, who, now));
+    this.#parts.ctx.waitUntil(this.#notify(identity, who, now));
   }
 
   forget(): void {
@@ -58,7 +58,7 @@ export class Typing {
     this.#unheardAt = NEVER;
   }
 
-  async #tell(identity: ChatIdentity, who: () => TypingBy, at: number): Promise<void> {
+  async #notify(identity: ChatIdentity, who: () => TypingBy, at: number): Promise<void> {
     const toldAt = this.#toldAt;
     const { organizationId, chatId: id, life, channelId, channelKind } = identity;
     try {

@@ -154,20 +154,20 @@ export class ChatTable {
     // An earlier version did not note which list the answer was about.
     const isKnown = row.told_version === null ? known !== "" : known === row.told_version;
     const isLost = row.told_after !== null && !isKnown;
-    const told = known === version ? null : { after: isLost ? row.told_after : row.events, version };
+    const notified = known === version ? null : { after: isLost ? row.told_after : row.events, version };
     if (report.number > row.report) {
       const moves = movesIn(row, report, this.#channels.lastMove + 1);
       const move = moves.unanswered ?? moves.scheduled ?? moves.name;
-      this.#feed.commit(() => this.#report(row, report, told, { ...moves, move }, now));
+      this.#feed.commit(() => this.#report(row, report, notified, { ...moves, move }, now));
       if (move !== null) this.#channels.moved(move);
     }
-    return told?.after ?? null;
+    return notified?.after ?? null;
   }
 
   #report(
     row: ChatRow,
     report: ChatReport,
-    told: { after: number | null; version: string } | null,
+    notified: { after: number | null; version: string } | null,
     moves: Moves & { move: number | null },
     now: number,
   ): void {
@@ -207,8 +207,8 @@ export class ChatTable {
       JSON.stringify(attempts),
       members ? JSON.stringify(members) : null,
       Math.max(row.events, events?.last ?? 0),
-      told?.after ?? null,
-      told?.version ?? null,
+      notified?.after ?? null,
+      notified?.version ?? null,
       ...[moves.unanswered, moves.scheduled, moves.name, row.id],
     );
     const before = JSON.parse(row.attempts) as ChannelCounts;

@@ -24,7 +24,7 @@ import type { EventRange } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";
 import type { MemberSession } from "./member-records.ts";
-import { openForContact } from "./opening.ts";
+import { openForContact } from "./open-chat.ts";
 import { OrganizationParts } from "./organization-parts.ts";
 
 type EventNote = Record<string, unknown>;
@@ -71,7 +71,10 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#isReady() ? (this.#parts.chats.byAddress(channelId, [address])?.id ?? null) : null;
   }
 
-  /** Adds addresses of a chat's contact, which lead to the chat from now on. A late call for a deleted chat does nothing. */
+  /**
+   * Adds addresses of a chat's contact, which lead to the chat from now on. A late call for a deleted chat does
+   * nothing.
+   */
   addAddresses(chatId: string, life: number, addresses: string[]): void {
     const row = this.#visible(chatId);
     if (row?.life === life) this.#parts.chats.learn(row, addresses);
@@ -123,7 +126,11 @@ export class OrganizationObject extends DurableObject<Env> {
     };
   }
 
-  /** Somebody writes in a chat: tells the streams. @param news JSON of `TypingNews` @returns whether a stream is open */
+  /**
+   * Somebody writes in a chat: tells the streams.
+   * @param news JSON of `TypingNews`
+   * @returns whether a stream is open
+   */
   typing(news: string): boolean {
     return this.#parts.doorbells.pass(news, Date.now());
   }
@@ -148,7 +155,10 @@ export class OrganizationObject extends DurableObject<Env> {
     return Object.keys(unreadable).length > 0 ? { ...page, unreadable } : page;
   }
 
-  /** The object of a chat could not be read. @returns for how many milliseconds it can't; null if there is no such chat */
+  /**
+   * The object of a chat could not be read.
+   * @returns for how many milliseconds it can't; null if there is no such chat
+   */
   chatUnreadable(chatId: string): number | null {
     return this.#visible(chatId) ? this.#parts.unreadable.failed(chatId, Date.now()) : null;
   }
@@ -176,14 +186,14 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#parts.feed.commit(() => this.#parts.feed.append(type, note, source, Date.now()));
   }
 
-  /** A webhook's object can be called again. @see Lines.wake */
-  wakeWebhook(webhookId: string, number: number, startedAt: number, lineId: string): Promise<number | null> {
-    return this.#parts.lines.wake(webhookId, number, startedAt, lineId);
+  /** A webhook's object can be called again. @see Subscriptions.wake */
+  wakeWebhook(webhookId: string, number: number, startedAt: number, subscriptionId: string): Promise<number | null> {
+    return this.#parts.subscriptions.wake(webhookId, number, startedAt, subscriptionId);
   }
 
-  /** Sends the organization's own events to a webhook again. @see Lines.replay */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number> {
-    return this.#parts.lines.replay(webhookId, replayId, ranges, lineId);
+  /** Sends the organization's own events to a webhook again. @see Subscriptions.replay */
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], subscriptionId: string): Promise<number> {
+    return this.#parts.subscriptions.replay(webhookId, replayId, ranges, subscriptionId);
   }
 
   /** Stores a channel's health. @throws if the channel is new here and D1 does not answer */

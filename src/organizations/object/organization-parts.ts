@@ -14,7 +14,7 @@ import { FreedChats } from "./freed-chats.ts";
 import { KeyTable } from "./key-table.ts";
 import { MemberNumbers } from "./member-numbers.ts";
 import { MemberRecords } from "./member-records.ts";
-import { OwnLines } from "./own-lines.ts";
+import { OwnSubscriptions } from "./own-subscriptions.ts";
 import { ReportPace } from "./report-pace.ts";
 import { RetentionWalk } from "./retention-walk.ts";
 import { Settings } from "./settings.ts";
@@ -36,7 +36,7 @@ export class OrganizationParts {
   readonly settings: Settings;
   readonly existence: Existence;
   readonly alarm: StandingAlarm;
-  readonly lines: OwnLines;
+  readonly subscriptions: OwnSubscriptions;
   readonly members: MemberRecords;
   readonly audit: AuditLog;
   readonly pace = new ReportPace();
@@ -60,7 +60,7 @@ export class OrganizationParts {
     this.feed = new Feed(storage, {
       onPointer: (chatId, last) => {
         this.doorbells.ring(this.feed.newest, chatId, last);
-        if (chatId === null) this.lines.onEvent();
+        if (chatId === null) this.subscriptions.onEvent();
       },
       standBy: (at) => this.standBy(at),
     });
@@ -72,10 +72,10 @@ export class OrganizationParts {
     this.settings = new Settings(env, storage, this.channels, {
       namesChanged: () => this.list.changed(),
       retentionChanged: (ids) => walk.begin(ids),
-      webhooksChanged: (list) => this.lines.configure(list, this.feed.newestOwn),
+      webhooksChanged: (list) => this.subscriptions.configure(list, this.feed.newestOwn),
     });
     this.existence = new Existence(env, storage, this.channels, this.settings);
-    this.lines = new OwnLines(this);
+    this.subscriptions = new OwnSubscriptions(this);
     this.members = new MemberRecords(env, storage, this.existence);
     this.audit = new AuditLog(sql, this.existence, this.alarm);
     this.unreadable = new UnreadableChats(sql);
@@ -83,13 +83,13 @@ export class OrganizationParts {
     this.deletions = new Deletions(this);
     const walk = new RetentionWalk(this);
     this.freed = new FreedChats(this);
-    const { existence, members, channels, contacts, feed, lines, doorbells, settings, unreadable, list } = this;
+    const { existence, members, channels, contacts, feed, subscriptions, doorbells, settings, unreadable, list } = this;
     const { deletions, audit } = this;
     this.due = new DueWork(
       { name: "organization", alarm: this.alarm, isReady, waitUntil },
       {
         ...{ existence, members, channels, settings, unreadable, list, doorbells },
-        ...{ ...lines.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit },
+        ...{ ...subscriptions.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit },
       },
     );
   }

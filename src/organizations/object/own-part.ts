@@ -1,13 +1,13 @@
 import { eventId } from "../../model/event.ts";
 import { renderEvent } from "../../model/event-json.ts";
-import type { LineHost } from "../../webhooks/line/host.ts";
-import { type LinesObject, ObjectLines } from "../../webhooks/line/object-lines.ts";
-import { linePorts } from "../../webhooks/line/ports.ts";
+import type { SubscriptionHost } from "../../webhooks/subscription/host.ts";
+import { ObjectSubscriptions, type SubscriptionsObject } from "../../webhooks/subscription/object-subscriptions.ts";
+import { subscriptionPorts } from "../../webhooks/subscription/ports.ts";
 import type { Existence } from "./existence.ts";
 import type { Feed } from "./feed.ts";
 import { OwnEvents } from "./own-events.ts";
 
-export interface OwnLineParts extends LinesObject {
+export interface OwnSubscriptionParts extends SubscriptionsObject {
   env: Env;
   storage: DurableObjectStorage;
   existence: Existence;
@@ -17,25 +17,25 @@ export interface OwnLineParts extends LinesObject {
 /** `notices`: the events about webhooks themselves. `events`: all others. */
 type PartName = "events" | "notices";
 
-/** In front of the keys of the notices' lines. */
+/** In front of the keys of the notices' subscriptions. */
 const NOTICES = "notices ";
-const NOTICE_LINE = ".notices";
+const NOTICE_SUBSCRIPTION = ".notices";
 
-/** Whether a line's id is that of notices. */
-export function isNoticeLine(lineId: string): boolean {
-  return lineId.endsWith(NOTICE_LINE);
+/** Whether a subscription's id is that of notices. */
+export function isNoticeSubscription(subscriptionId: string): boolean {
+  return subscriptionId.endsWith(NOTICE_SUBSCRIPTION);
 }
 
-/** The lines of a part of the organization's own events. */
-export function ownPart(parts: OwnLineParts, name: PartName): ObjectLines {
-  const lines: ObjectLines = new ObjectLines(parts, () => {
-    const { deletions } = lines;
-    return lineHost(parts, name, () => lines.deletions === deletions);
+/** The subscriptions of a part of the organization's own events. */
+export function ownPart(parts: OwnSubscriptionParts, name: PartName): ObjectSubscriptions {
+  const subscriptions: ObjectSubscriptions = new ObjectSubscriptions(parts, () => {
+    const { deletions } = subscriptions;
+    return subscriptionHost(parts, name, () => subscriptions.deletions === deletions);
   });
-  return lines;
+  return subscriptions;
 }
 
-function lineHost(parts: OwnLineParts, name: PartName, exists: () => boolean): LineHost | null {
+function subscriptionHost(parts: OwnSubscriptionParts, name: PartName, exists: () => boolean): SubscriptionHost | null {
   const { alarm, env, existence, feed, storage } = parts;
   const organizationId = existence.id;
   if (organizationId === undefined) return null;
@@ -45,9 +45,9 @@ function lineHost(parts: OwnLineParts, name: PartName, exists: () => boolean): L
   const isNotices = name === "notices";
   const events = new OwnEvents(storage.sql, (type) => type.startsWith("webhook.") === isNotices);
   return {
-    ...linePorts(env),
+    ...subscriptionPorts(env),
     kv: isNotices ? prefixed(storage.kv, NOTICES) : storage.kv,
-    lineId: isNotices ? organizationId + NOTICE_LINE : organizationId,
+    subscriptionId: isNotices ? organizationId + NOTICE_SUBSCRIPTION : organizationId,
     exists,
     newest: () => feed.newestOwn,
     matching: (range, filter, limit) => events.matching(range, filter, limit),
@@ -65,7 +65,7 @@ function lineHost(parts: OwnLineParts, name: PartName, exists: () => boolean): L
 }
 
 /** The values whose keys begin with a prefix, under the rest of their keys. */
-function prefixed(kv: SyncKvStorage, prefix: string): LineHost["kv"] {
+function prefixed(kv: SyncKvStorage, prefix: string): SubscriptionHost["kv"] {
   return {
     get: <T>(key: string) => kv.get<T>(prefix + key),
     put: (key, value) => kv.put(prefix + key, value),

@@ -1,5 +1,5 @@
 import type { AttemptFilter, AttemptPage, LoggedAttempt, WebhookAttempt } from "../../model/webhook.ts";
-import { reportedClass } from "../line/retry.ts";
+import { reportedClass } from "../subscription/retry.ts";
 import { countAttempt, EMPTY_TALLY, type Tally } from "./state.ts";
 
 /** What the log stores besides the attempt. */
@@ -48,22 +48,35 @@ export class AttemptLog {
     const seq = this.#last() + 1;
     const table = Math.floor(seq / KEPT_ATTEMPTS) % 2;
     if (seq % KEPT_ATTEMPTS === 0) this.#sql.exec(`drop table attempts_${table}; ${createTable(table)}`);
-    const { lineId, number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus } = attempt;
+    const {
+      lineId: subscriptionId,
+      number,
+      eventId,
+      eventType,
+      replayId,
+      startedAt,
+      durationMs,
+      outcome,
+      httpStatus,
+    } = attempt;
     this.#sql.exec(
       `insert into attempts_${table} (${COLUMNS}, ${CONTEXT}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[seq, lineId, number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus],
+      ...[seq, subscriptionId, number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus],
       ...[attempt.code, attempt.message, epoch, at, ended, sent],
     );
     this.#lastSeq = seq;
   }
 
   /** A page of the kept attempts, newest first. @param before the cursor of the previous page; null for the first */
-  list({ outcome, lineId }: AttemptFilter, { before, limit }: { before: string | null; limit: number }): AttemptPage {
+  list(
+    { outcome, lineId: subscriptionId }: AttemptFilter,
+    { before, limit }: { before: string | null; limit: number },
+  ): AttemptPage {
     const last = this.#last();
     const query = `select ${NAMED} from (${bothTables(COLUMNS)}) where (?1 is null or outcome = ?1)
       and (?2 is null or line = ?2) and seq > ?3 and seq < ?4 order by seq desc limit ?5`;
     const end = before === null ? last + 1 : Number(before);
-    const values = [outcome ?? null, lineId ?? null, last - KEPT_ATTEMPTS, end, limit + 1];
+    const values = [outcome ?? null, subscriptionId ?? null, last - KEPT_ATTEMPTS, end, limit + 1];
     const rows = this.#sql.exec<LoggedAttempt & { seq: number }>(query, ...values).toArray();
     const page = rows.slice(0, limit);
     const oldest = page.at(-1);
@@ -92,8 +105,8 @@ export class AttemptLog {
     }, EMPTY_TALLY);
   }
 
-  /** The lines whose last attempt of an event is to be repeated, among the kept attempts. */
-  linesToRetry(): string[] {
+  /** The subscriptions whose last attempt of an event is to be repeated, among the kept attempts. */
+  subscriptionsToRetry(): string[] {
     const query = `select distinct line from (select line, outcome, max(seq) from (${bothTables(COLUMNS)})
       where seq > ? group by line, event_id, replay_id) where outcome = 'retry'`;
     const rows = this.#sql.exec<{ line: string }>(query, this.#last() - KEPT_ATTEMPTS).toArray();

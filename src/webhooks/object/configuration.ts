@@ -32,7 +32,7 @@ interface Opened {
 
 /** The maximum age of a configuration. A change also calls `refresh`. */
 const MAX_AGE_MS = 60_000;
-/** The minimum time between two reads that a line with a newer version causes. */
+/** The minimum time between two reads that a subscription with a newer version causes. */
 const MIN_AGE_MS = 1_000;
 
 /** A webhook's configuration: its row in the directory, or during an outage the last row that this object read. */

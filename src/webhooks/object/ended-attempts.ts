@@ -1,54 +1,52 @@
 import type { WebhookAttempt } from "../../model/webhook.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { reportedClass } from "../line/retry.ts";
-import type { AttemptLog } from "./attempt-log.ts";
-import type { FailedEvents } from "./failed-events.ts";
+import { reportedClass } from "../subscription/retry.ts";
 import type { KnownWebhook } from "./known-webhook.ts";
-import type { Replays } from "./replays.ts";
+import type { WebhookPermitPorts } from "./ports.ts";
 import type { Slots } from "./slots.ts";
 import { webhookAfterAttempt } from "./state.ts";
-import type { WaitingLines } from "./waiting-lines.ts";
 
 const MAX_REPORTED = 1_000;
 
-interface EndedAttemptsHost {
-  ports: {
-    clock: Pick<Clock, "now">;
-    log: Pick<AttemptLog, "add">;
-    failed: Pick<FailedEvents, "add" | "remove">;
-    waiting: Pick<WaitingLines, "remove">;
-    replays: Pick<Replays, "countsWith" | "keep">;
-    /** Runs writes that are stored together or, if it throws, not at all. */
-    atomically(writes: () => void): void;
-  };
-  webhook: KnownWebhook;
+interface Parts {
+  ports: WebhookPermitPorts;
   slots: Slots;
-  /** Frees the slot of a permit. */
-  release(lineId: string, permit: string): void;
+  webhook: KnownWebhook;
 }
 
-/** The attempts of which lines have reported how they ended. A line repeats a report until it is answered. */
+/**
+ * The attempts of which subscriptions have reported how they ended. A subscription repeats a report until it is
+ * answered.
+ */
 export class EndedAttempts {
-  readonly #host: EndedAttemptsHost;
+  readonly #parts: Parts;
   readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
 
-  constructor(host: EndedAttemptsHost) {
-    this.#host = host;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
-  /** Stores how an attempt ended. Only then is it known: if a write fails, the line reports it again. */
+  /** Stores how an attempt ended. Only then is it known: if a write fails, the subscription reports it again. */
   add(attempt: WebhookAttempt): void {
-    const { ports, webhook, slots } = this.#host;
+    const { ports, webhook, slots } = this.#parts;
     const { clock, log, failed, waiting, replays } = ports;
-    const { permit, lineId, number, eventId, outcome, first = number, replayId, retryAfterMs } = attempt;
+    const {
+      permit,
+      lineId: subscriptionId,
+      number,
+      eventId,
+      outcome,
+      first = number,
+      replayId,
+      retryAfterMs,
+    } = attempt;
     // A chat that is deleted and created again counts its events from 1 again. Their ids differ.
-    const name = [permit, lineId, first, eventId, outcome, replayId].join(" ");
+    const name = [permit, subscriptionId, first, eventId, outcome, replayId].join(" ");
     if (this.#reported.has(name)) return;
     const now = clock.now();
     const [epoch = "0", kind] = permit.split(".");
     const ended = {
-      lineId,
+      subscriptionId,
       answer: reportedClass(attempt),
       isGivenUp: outcome === "given_up",
       isProbe: kind === "probe",
@@ -57,17 +55,17 @@ export class EndedAttempts {
     };
     const change = webhookAfterAttempt(webhook.current, ended, now);
     const counts = replays.countsWith(attempt);
-    const held = slots.held(lineId, permit);
+    const held = slots.held(subscriptionId, permit);
     ports.atomically(() => {
-      // Not when it was granted: the request may have been an old one, and then its line still waits.
-      if (held && held.waiting !== null) waiting.remove(lineId, held.waiting);
-      if (outcome === "given_up") failed.add(lineId, [first, number], now);
-      else if (outcome === "accepted" && replayId !== null) failed.remove(lineId, number);
+      // Not when it was granted: the request may have been an old one, and then its subscription still waits.
+      if (held && held.waiting !== null) waiting.remove(subscriptionId, held.waiting);
+      if (outcome === "given_up") failed.add(subscriptionId, [first, number], now);
+      else if (outcome === "accepted" && replayId !== null) failed.remove(subscriptionId, number);
       webhook.store(change);
       log.add(attempt, { epoch: ended.epoch, at: now, ...counts });
     });
     this.#reported.set(name, true);
-    this.#host.release(lineId, permit);
+    slots.release(subscriptionId, permit);
     webhook.use(change);
     if (replayId !== null) replays.keep(replayId, counts);
   }

@@ -1,6 +1,6 @@
 import type { EventRange } from "../../model/webhook.ts";
 
-/** Given-up events of a line, in ascending order. */
+/** Given-up events of a subscription, in ascending order. */
 export interface FailedRange {
   lineId: string;
   range: EventRange;
@@ -11,7 +11,7 @@ type RangeRow = { line: string; first: number; last: number };
 const INSERT = "insert into failed (line, first, last, at) values (?, ?, ?, ?)";
 const UPSERT = `${INSERT} on conflict (line, first) do update set last = excluded.last, at = excluded.at`;
 
-/** The events that the lines of a webhook gave up, as ranges of numbers. */
+/** The events that the subscriptions of a webhook gave up, as ranges of numbers. */
 export class FailedEvents {
   readonly #sql: Pick<SqlStorage, "exec">;
 
@@ -40,9 +40,11 @@ export class FailedEvents {
     this.#sql = sql;
   }
 
-  /** Adds events. Those that follow the line's last range extend it. Those that are in a range get a new time. */
-  add(lineId: string, [first, last]: EventRange, now: number): void {
-    const before = this.#before(lineId, last);
+  /**
+   * Adds events. Those that follow the subscription's last range extend it. Those that are in a range get a new time.
+   */
+  add(subscriptionId: string, [first, last]: EventRange, now: number): void {
+    const before = this.#before(subscriptionId, last);
     if (before && before.first <= first && before.last >= last) {
       this.#renew(before, [first, last], now);
       return;
@@ -50,31 +52,33 @@ export class FailedEvents {
     const joined = before && before.last >= first - 1 ? before : null;
     // The chat was deleted and created again, so its numbers began again.
     if (before && before.first >= first) {
-      this.#sql.exec("delete from failed where line = ? and first between ? and ?", lineId, first, last);
+      this.#sql.exec("delete from failed where line = ? and first between ? and ?", subscriptionId, first, last);
     }
     this.#sql.exec(
       UPSERT,
-      ...[lineId, Math.min(first, joined?.first ?? first), Math.max(last, joined?.last ?? last), now],
+      ...[subscriptionId, Math.min(first, joined?.first ?? first), Math.max(last, joined?.last ?? last), now],
     );
   }
 
   /** An event was accepted after all. */
-  remove(lineId: string, number: number): void {
-    const row = this.#before(lineId, number);
+  remove(subscriptionId: string, number: number): void {
+    const row = this.#before(subscriptionId, number);
     if (!row || row.last < number) return;
-    if (row.first === number) this.#sql.exec("delete from failed where line = ? and first = ?", lineId, row.first);
-    else this.#sql.exec("update failed set last = ? where line = ? and first = ?", number - 1, lineId, row.first);
+    if (row.first === number)
+      this.#sql.exec("delete from failed where line = ? and first = ?", subscriptionId, row.first);
+    else
+      this.#sql.exec("update failed set last = ? where line = ? and first = ?", number - 1, subscriptionId, row.first);
     if (row.last > number) {
-      this.#sql.exec(INSERT, lineId, number + 1, row.last, row.at);
+      this.#sql.exec(INSERT, subscriptionId, number + 1, row.last, row.at);
     }
   }
 
-  /** Removes what a line gave up until a time, Unix milliseconds. */
-  removeLine(lineId: string, until: number): void {
-    this.#sql.exec("delete from failed where line = ? and at <= ?", lineId, until);
+  /** Removes what a subscription gave up until a time, Unix milliseconds. */
+  removeSubscription(subscriptionId: string, until: number): void {
+    this.#sql.exec("delete from failed where line = ? and at <= ?", subscriptionId, until);
   }
 
-  /** The ranges after a position, in order of line and number. @param after null to begin */
+  /** The ranges after a position, in order of subscription and number. @param after null to begin */
   ranges(after: FailedRange | null, limit: number): FailedRange[] {
     const query = "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?";
     // Behind its end: what is left of a range that was split meanwhile is handed out already.
@@ -82,14 +86,14 @@ export class FailedEvents {
     return rows.map(({ line, first, last }) => ({ lineId: line, range: [first, last] }));
   }
 
-  /** How many events were given up. A range that a line gave up at once counts also what its filter skips. */
+  /** How many events were given up. A range that a subscription gave up at once counts also what its filter skips. */
   count(): number {
     return this.#sql.exec<{ count: number }>("select count from failed_count").one().count;
   }
 
   /**
    * Events of a range were given up again: the report is a repeat, or the chat was deleted and created again. Then the
-   * range is of the chat before, and `removeLine` must leave these events.
+   * range is of the chat before, and `removeSubscription` must leave these events.
    */
   #renew(row: RangeRow & { at: number }, [first, last]: EventRange, now: number): void {
     const before = row.first === first ? this.#before(row.line, first - 1) : undefined;
@@ -101,8 +105,8 @@ export class FailedEvents {
   }
 
   /** The range that begins last, at or before a number. */
-  #before(lineId: string, number: number): (RangeRow & { at: number }) | undefined {
+  #before(subscriptionId: string, number: number): (RangeRow & { at: number }) | undefined {
     const query = "select * from failed where line = ? and first <= ? order by first desc limit 1";
-    return this.#sql.exec<RangeRow & { at: number }>(query, lineId, number).toArray()[0];
+    return this.#sql.exec<RangeRow & { at: number }>(query, subscriptionId, number).toArray()[0];
   }
 }

@@ -2,8 +2,8 @@ import { mayProbe } from "./probes.ts";
 import type { WebhookState } from "./state.ts";
 
 /**
- * Decides when a line may call its webhook. Pure functions of the webhook's state, its pace and the current time. Times
- * are Unix milliseconds.
+ * Decides when a subscription may call its webhook. Pure functions of the webhook's state, its pace and the current
+ * time. Times are Unix milliseconds.
  */
 
 /** The pace of a webhook's calls. It is only in memory: losing it makes a few starts early. */
@@ -14,29 +14,30 @@ export interface CallPace {
   nextStartAt: number;
 }
 
-/** A line's request for a permit, and what the webhook's object knows of its permits. */
+/** A subscription's request for a permit, and what the webhook's object knows of its permits. */
 export interface PermitCase {
   state: WebhookState;
   pace: CallPace;
-  lineId: string;
-  /** The start that the line reserved; null if it reserved none. */
+  subscriptionId: string;
+  /** The start that the subscription reserved; null if it reserved none. */
   reservedAt: number | null;
-  /** Until when the line's last permit counts, which was not reported; null without one. */
+  /** Until when the subscription's last permit counts, which was not reported; null without one. */
   heldUntil: number | null;
-  /** How many permits of other lines count, and how many lines were woken and have not asked yet. */
+  /** How many permits of other subscriptions count, and how many subscriptions were woken and have not asked yet. */
   used: number;
   perSecond: number;
   concurrency: number;
-  /** Whether other lines wait for the webhook and can be woken. */
+  /** Whether other subscriptions wait for the webhook and can be woken. */
   othersWait: boolean;
 }
 
 /**
  * - `granted`: the call may start at `at`, at most `MAX_HOLD_MS` from now.
- * - `held`: the line's last call may still be under way.
+ * - `held`: the subscription's last call may still be under way.
  * - `full`: no slot is free.
- * - `reserved`: the line asks again at `at`, with `at` as its reservation.
- * - `blocked`: the webhook is failing, disabled or paused, or no start is free for a minute. The line waits to be woken.
+ * - `reserved`: the subscription asks again at `at`, with `at` as its reservation.
+ * - `blocked`: the webhook is failing, disabled or paused, or no start is free for a minute. The subscription waits to
+ *   be woken.
  */
 export type PermitDecision =
   | { outcome: "granted"; at: number; isProbe: boolean }
@@ -51,25 +52,25 @@ export const INITIAL_CALL_PACE: CallPace = { clock: 0, nextStartAt: 0 };
 export const PERMIT_MS = 35_000;
 /** How long a request may wait in memory. */
 export const MAX_HOLD_MS = 1_000;
-/** Further ahead no start is reserved: the line waits to be woken. */
+/** Further ahead no start is reserved: the subscription waits to be woken. */
 const MAX_RESERVED_MS = 60_000;
-/** How long a reserved start is valid. After that, lines that are all late get new starts. */
+/** How long a reserved start is valid. After that, subscriptions that are all late get new starts. */
 const RESERVATION_VALID_MS = 10_000;
 
 /**
- * Decides a request. Starts are `1000 / perSecond` ms apart. At most `concurrency` permits count at a time, one on trial
- * and one while the webhook fails, and one of each line.
+ * Decides a request. Starts are `1000 / perSecond` ms apart. At most `concurrency` permits count at a time, one on
+ * trial and one while the webhook fails, and one of each subscription.
  */
 export function decidePermit(asked: PermitCase, now: number): { decision: PermitDecision; pace: CallPace } {
-  const { state, pace, lineId, heldUntil, used, concurrency, perSecond, othersWait } = asked;
+  const { state, pace, subscriptionId, heldUntil, used, concurrency, perSecond, othersWait } = asked;
   const decided = (decision: PermitDecision) => ({ decision, pace });
   if (heldUntil !== null && heldUntil > now) return decided({ outcome: "held", until: heldUntil });
   const slots = slotsOf(state, concurrency, now);
   if (slots === 0) return decided({ outcome: "blocked" });
-  if (state.probes && (used > 0 || !mayProbe(state.probes, lineId, othersWait, now))) {
+  if (state.probes && (used > 0 || !mayProbe(state.probes, subscriptionId, othersWait, now))) {
     return decided({ outcome: "blocked" });
   }
-  // The line waits for the end of the pause in a row, where others find it: somebody may end the pause earlier.
+  // The subscription waits for the end of the pause in a row, where others find it: somebody may end the pause earlier.
   if (state.pausedUntil - now > MAX_HOLD_MS) return decided({ outcome: "blocked" });
   if (used >= slots) return decided({ outcome: "full" });
   const { start, isReserved } = startOf(asked, now);
@@ -83,7 +84,9 @@ export function decidePermit(asked: PermitCase, now: number): { decision: Permit
   return { decision: { outcome: "reserved", at }, pace: isReserved ? pace : { ...pace, clock: next } };
 }
 
-/** The earliest start for a line: its reservation if that is valid and not overtaken, or the next free start. */
+/**
+ * The earliest start for a subscription: its reservation if that is valid and not overtaken, or the next free start.
+ */
 function startOf({ state, pace, reservedAt }: PermitCase, now: number): { start: number; isReserved: boolean } {
   const { clock, nextStartAt } = pace;
   const isValid = reservedAt !== null && reservedAt >= state.pausedUntil && now - reservedAt <= RESERVATION_VALID_MS;
@@ -118,7 +121,7 @@ export function takeStart(
   return { at: Math.ceil(start), pace: { clock: Math.max(clock, following), nextStartAt: following } };
 }
 
-/** Reserves the next free start for a line that is woken. @param earliest Unix milliseconds */
+/** Reserves the next free start for a subscription that is woken. @param earliest Unix milliseconds */
 export function reserveStart(
   { clock, nextStartAt }: CallPace,
   perSecond: number,
@@ -128,8 +131,8 @@ export function reserveStart(
   return { at: Math.ceil(start), pace: { clock: start + 1_000 / perSecond, nextStartAt } };
 }
 
-/** When the next waiting line may be woken. @returns null as long as the webhook is disabled */
-export function wakeLinesFrom({ name, probes, pausedUntil }: WebhookState, { clock }: CallPace): number | null {
+/** When the next waiting subscription may be woken. @returns null as long as the webhook is disabled */
+export function wakeFrom({ name, probes, pausedUntil }: WebhookState, { clock }: CallPace): number | null {
   if (name === "disabled") return null;
   if (probes) return Math.max(probes.probeAt, pausedUntil);
   return Math.max(clock, pausedUntil) - MAX_HOLD_MS;

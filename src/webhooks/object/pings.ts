@@ -1,8 +1,8 @@
 import type { Event } from "../../model/event.ts";
 import type { Payload, PingRefusal, WebhookAttempt } from "../../model/webhook.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { attemptRecord } from "../line/attempt-record.ts";
-import { type CallHost, callWebhook } from "../line/call-webhook.ts";
+import { attemptRecord } from "../subscription/attempt-record.ts";
+import { type CallHost, callWebhook } from "../subscription/call-webhook.ts";
 import type { KnownWebhook } from "./known-webhook.ts";
 import { MAX_HOLD_MS, takeStart } from "./pace.ts";
 import type { Slots } from "./slots.ts";
@@ -69,6 +69,6 @@ export async function pingWebhook(
   // Not for a sample, which is always there, and may always start.
   if (result === "gone" || result === "stopped") throw new Error(`a ping of ${webhookId} was ${result}`);
   const outcome = result.class === "accepted" ? "accepted" : "given_up";
-  const sample = { lineId: organizationId, eventId: event.id, fact, replayId: null };
+  const sample = { subscriptionId: organizationId, eventId: event.id, fact, replayId: null };
   return attemptRecord(sample, { ...result, outcome, permit: "" });
 }

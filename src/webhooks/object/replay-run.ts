@@ -5,20 +5,14 @@ import type { Clock } from "../../platform/clock.ts";
 import { doEach, MAX_CONCURRENT } from "../../platform/concurrency.ts";
 import { inTime, withDeadline } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
-import { joinedRanges } from "../line/event-ranges.ts";
+import { joinedRanges } from "../subscription/event-ranges.ts";
 import type { FailedEvents, FailedRange } from "./failed-events.ts";
-import type { GoneLines } from "./gone-lines.ts";
-import type { UnreachedLine, UnreachedLines } from "./unreached-lines.ts";
+import type { GoneSubscriptions } from "./gone-subscriptions.ts";
+import type { WebhookIdentity } from "./identity.ts";
+import type { OutgoingCalls } from "./outgoing-calls.ts";
+import type { UnreachedSubscription, UnreachedSubscriptions } from "./unreached-subscriptions.ts";
 
-/** Events of one line in an organization's feed. `pos` is their position in it. */
-export interface LinePointer {
-  pos: number;
-  lineId: string;
-  first: number;
-  last: number;
-}
-
-/** Where the search for events stands. `done` if each line was asked for its events. */
+/** Where the search for events stands. `done` if each subscription was asked for its events. */
 type ReplaySearch =
   | { kind: "failed"; after: FailedRange | null }
   | { kind: "feed"; since: number; until: number; after: number | null }
@@ -37,24 +31,18 @@ export interface StoredReplay {
 export interface ReplayRunParts {
   kv: SyncKvStorage;
   clock: Clock;
-  unreached: UnreachedLines;
-  gone: GoneLines;
+  unreached: UnreachedSubscriptions;
+  gone: GoneSubscriptions;
   failed: FailedEvents;
-  /** Events of the organization's feed in a time, in order. @param after a position; null to begin */
-  pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]>;
-  /**
-   * Hands events to a line. A repeated call changes nothing.
-   * @returns how many events the line will send again; null if its chat was deleted
-   */
-  replayLine(lineId: string, replayId: string, ranges: EventRange[]): Promise<number | null>;
-  warn(fields: { event: string } & Record<string, unknown>): void;
+  identity: WebhookIdentity;
+  calls: OutgoingCalls;
 }
 
 /** How many ranges are handed out in one step. */
 const PER_STEP = 200;
-/** A line that does not answer for this long is asked again later. */
+/** A subscription that does not answer for this long is asked again later. */
 const CALL_MS = 10_000;
-/** While this many lines don't answer, no others are asked: the fault is then not that of a single chat. */
+/** While this many subscriptions don't answer, no others are asked: the fault is then not that of a single chat. */
 const MAX_UNREACHED = 1_000;
 /** A run that lasts this long leaves the rest to the next one. */
 const RUN_MS = 300_000;
@@ -65,8 +53,8 @@ const RETRY: Backoff = { firstMs: 15_000, maxMs: 600_000 };
 const STALE_AFTER_MS = 4 * 86_400_000;
 
 /**
- * Hands the events of a replay to their lines, which send them. Each line is asked separately: one that does not answer
- * holds up no other, and is asked again later.
+ * Hands the events of a replay to their subscriptions, which send them. Each subscription is asked separately: one that
+ * does not answer holds up no other, and is asked again later.
  */
 export class ReplayRun {
   readonly #parts: ReplayRunParts;
@@ -98,7 +86,7 @@ export class ReplayRun {
     this.#store({ ...replay, done: { sent } });
   }
 
-  /** Whether each line has taken its events. */
+  /** Whether each subscription has taken its events. */
   isHandedOut({ search }: StoredReplay): boolean {
     return search.kind === "done" && this.#parts.unreached.count() === 0;
   }
@@ -108,15 +96,15 @@ export class ReplayRun {
   }
 
   /**
-   * Asks a line to send events.
-   * @returns as `replayLine`
-   * @throws as `replayLine`; ApiError `unavailable` if the line does not answer in time
+   * Asks a subscription to send events.
+   * @returns as `OutgoingCalls.replay`
+   * @throws as `OutgoingCalls.replay`; ApiError `unavailable` if the subscription does not answer in time
    */
-  async ask(lineId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
+  async ask(subscriptionId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
     const { clock } = this.#parts;
-    const work = this.#parts.replayLine(lineId, replayId, ranges).then((found) => ({ found }));
+    const work = this.#parts.calls.replay(subscriptionId, replayId, ranges).then((found) => ({ found }));
     const answer = await inTime(clock, CALL_MS, work);
-    if (!answer) throw unavailable(new Error("The line did not answer"));
+    if (!answer) throw unavailable(new Error("The subscription did not answer"));
     return answer.found;
   }
 
@@ -141,7 +129,7 @@ export class ReplayRun {
     await Promise.all([this.#searching, this.#retrying]);
   }
 
-  /** Finds events, and hands them to their lines. */
+  /** Finds events, and hands them to their subscriptions. */
   async #search(): Promise<void> {
     const until = this.#now + RUN_MS;
     while (this.#now < until) {
@@ -152,7 +140,7 @@ export class ReplayRun {
         this.#failures = 0;
       } catch (error) {
         this.#searchAt = this.#now + backoffMs(RETRY, this.#failures++, this.#parts.clock.random());
-        this.#parts.warn({ event: "replay_interrupted", replayId: stored.id, error: causeOf(error) });
+        this.#parts.identity.warn({ event: "replay_interrupted", replayId: stored.id, error: causeOf(error) });
       }
     }
   }
@@ -160,27 +148,29 @@ export class ReplayRun {
   async #step({ id, search: before }: StoredReplay): Promise<void> {
     const { ranges, search } = await this.#nextRanges(before);
     const { unreached } = this.#parts;
-    const lines = [...Map.groupBy(ranges, ({ lineId }) => lineId)].map(([lineId, of]): UnreachedLine => {
-      return { lineId, ranges: joinedRanges(of.map(({ range }) => range)), tries: 0 };
-    });
-    const missed: UnreachedLine[] = [];
+    const subscriptions = [...Map.groupBy(ranges, ({ lineId: subscriptionId }) => subscriptionId)].map(
+      ([subscriptionId, of]): UnreachedSubscription => {
+        return { subscriptionId, ranges: joinedRanges(of.map(({ range }) => range)), tries: 0 };
+      },
+    );
+    const missed: UnreachedSubscription[] = [];
     let found = 0;
-    const handOut = async (line: UnreachedLine) => {
+    const handOut = async (subscription: UnreachedSubscription) => {
       if (this.stored()?.id !== id) return;
-      // A line gets its events in order.
-      const count = unreached.has(line.lineId) ? null : await this.#handOut(id, line);
-      if (count === null) missed.push(line);
+      // A subscription gets its events in order.
+      const count = unreached.has(subscription.subscriptionId) ? null : await this.#handOut(id, subscription);
+      if (count === null) missed.push(subscription);
       else found += count;
     };
-    await doEach(lines, handOut, this.#parts.clock);
+    await doEach(subscriptions, handOut, this.#parts.clock);
     const stored = this.stored();
     // The object may have been deleted in the meantime.
     if (stored?.id !== id) return;
-    for (const { lineId, ranges: of } of missed) unreached.add(lineId, of);
+    for (const { subscriptionId, ranges: of } of missed) unreached.add(subscriptionId, of);
     this.#store({ ...stored, search, found: stored.found + found });
   }
 
-  /** Hands out again what lines did not take. */
+  /** Hands out again what subscriptions did not take. */
   async #retry(): Promise<void> {
     const until = this.#now + RUN_MS;
     while (this.#now < until) {
@@ -189,29 +179,35 @@ export class ReplayRun {
       if (this.isStale(stored)) return this.#giveUp(stored);
       const due = this.#parts.unreached.due(MAX_CONCURRENT, PER_STEP);
       if (due.length === 0) return;
-      await Promise.all(due.map((line) => this.#handOutAgain(stored.id, line)));
+      await Promise.all(due.map((subscription) => this.#handOutAgain(stored.id, subscription)));
     }
   }
 
-  async #handOutAgain(id: string, line: UnreachedLine): Promise<void> {
+  async #handOutAgain(id: string, subscription: UnreachedSubscription): Promise<void> {
     const { unreached } = this.#parts;
-    const found = await this.#handOut(id, line);
+    const found = await this.#handOut(id, subscription);
     const stored = this.stored();
     if (stored?.id !== id) return;
-    if (found === null) return unreached.failed(line);
-    unreached.took(line);
+    if (found === null) return unreached.failed(subscription);
+    unreached.took(subscription);
     this.#store({ ...stored, found: stored.found + found });
   }
 
-  /** @returns how many events the line sends again; null if it did not take them */
-  async #handOut(id: string, { lineId, ranges, tries }: UnreachedLine): Promise<number | null> {
+  /** @returns how many events the subscription sends again; null if it did not take them */
+  async #handOut(id: string, { subscriptionId, ranges, tries }: UnreachedSubscription): Promise<number | null> {
     const askedAt = this.#now;
     try {
-      const found = await this.ask(lineId, id, ranges);
-      if (found === null && this.stored()?.id === id) this.#parts.failed.removeLine(lineId, askedAt);
+      const found = await this.ask(subscriptionId, id, ranges);
+      if (found === null && this.stored()?.id === id) this.#parts.failed.removeSubscription(subscriptionId, askedAt);
       return found ?? 0;
     } catch (error) {
-      this.#parts.warn({ event: "replay_not_taken", replayId: id, lineId, tries: tries + 1, error: causeOf(error) });
+      this.#parts.identity.warn({
+        event: "replay_not_taken",
+        replayId: id,
+        lineId: subscriptionId,
+        tries: tries + 1,
+        error: causeOf(error),
+      });
       return null;
     }
   }
@@ -226,19 +222,21 @@ export class ReplayRun {
     }
     const { since, until, after } = search;
     const pointers = await withDeadline(this.#parts.clock, CALL_MS, () =>
-      this.#parts.pointers(since, until, after, PER_STEP),
+      this.#parts.calls.pointers(since, until, after, PER_STEP),
     );
     const last = pointers.at(-1);
     const next: ReplaySearch = last && pointers.length === PER_STEP ? { ...search, after: last.pos } : { kind: "done" };
-    const ranges = pointers.map(({ lineId, first, last: end }): FailedRange => ({ lineId, range: [first, end] }));
+    const ranges = pointers.map(
+      ({ subscriptionId, first, last: end }): FailedRange => ({ lineId: subscriptionId, range: [first, end] }),
+    );
     return { ranges, search: next };
   }
 
-  /** Lines that never answered get nothing. */
+  /** Subscriptions that never answered get nothing. */
   #giveUp(stored: StoredReplay): void {
     const { unreached } = this.#parts;
     const lines = unreached.count();
-    if (lines > 0) this.#parts.warn({ event: "replay_given_up", replayId: stored.id, lines });
+    if (lines > 0) this.#parts.identity.warn({ event: "replay_given_up", replayId: stored.id, lines });
     unreached.clear();
     this.#store({ ...stored, search: { kind: "done" } });
   }

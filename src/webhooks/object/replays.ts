@@ -13,11 +13,9 @@ export interface ReplayCounts {
 /** The parts of the webhook's object that replays use. */
 interface Parts extends ReplayRunParts {
   log: AttemptLog;
-  /** The id of the webhook's organization. */
-  organizationId(): Promise<string | null>;
 }
 
-/** The replays of a webhook, one at a time. The lines send the events; this class counts them. */
+/** The replays of a webhook, one at a time. The subscriptions send the events; this class counts them. */
 export class Replays implements DuePart {
   readonly #parts: Parts;
   readonly #run: ReplayRun;
@@ -58,10 +56,10 @@ export class Replays implements DuePart {
     return stored?.id === replayId ? this.#present(stored) : null;
   }
 
-  /** A line is gone, with what it had not sent. @param at when, Unix milliseconds */
-  lineGone(lineId: string, at: number, replays: ReplayLeft[]): void {
+  /** A subscription is gone, with what it had not sent. @param at when, Unix milliseconds */
+  subscriptionGone(subscriptionId: string, at: number, replays: ReplayLeft[]): void {
     const current = this.#run.stored();
-    for (const left of replays) if (left.id === current?.id) this.#parts.gone.add(lineId, at, left);
+    for (const left of replays) if (left.id === current?.id) this.#parts.gone.add(subscriptionId, at, left);
     if (current) this.#present(current);
   }
 
@@ -85,17 +83,17 @@ export class Replays implements DuePart {
 
   async run(): Promise<void> {
     await this.#run.run();
-    // The last event may have ended before the last line answered.
+    // The last event may have ended before the last subscription answered.
     const stored = this.#run.stored();
     if (stored) this.#present(stored);
   }
 
   async #startOne(eventId: string, id: string, now: number): Promise<ReplayAnswer> {
     const event = parseEventId(eventId);
-    const organizationId = await this.#parts.organizationId();
+    const organizationId = (await this.#parts.identity.config())?.organizationId ?? null;
     if (!event || organizationId === null) return { outcome: "event_not_found" };
-    const lineId = organizationId.endsWith(event.tail) ? organizationId : `cht_${event.tail}`;
-    const found = await this.#run.ask(lineId, id, [[event.number, event.number]]);
+    const subscriptionId = organizationId.endsWith(event.tail) ? organizationId : `cht_${event.tail}`;
+    const found = await this.#run.ask(subscriptionId, id, [[event.number, event.number]]);
     if (!found) return { outcome: "event_not_found" };
     return { outcome: "started", replay: this.#begin({ id, search: { kind: "done" }, found, createdAt: now }) };
   }

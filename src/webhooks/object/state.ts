@@ -1,6 +1,6 @@
 import { isoTime } from "../../model/time.ts";
 import type { DisabledReason, WebhookStateName } from "../../model/webhook.ts";
-import type { AnswerClass } from "../line/retry.ts";
+import type { AnswerClass } from "../subscription/retry.ts";
 import { afterProbe, type ProbePlan, planProbes } from "./probes.ts";
 
 /**
@@ -21,11 +21,13 @@ export interface WebhookState {
   probes: ProbePlan | null;
   /** The webhook is not called before then, because the receiver asked for a pause. */
   pausedUntil: number;
-  /** The longest pause that a line's answer asked for since the last success; absent or null without one. */
+  /** The longest pause that a subscription's answer asked for since the last success; absent or null without one. */
   askedPause?: AskedPause | null;
   /** When it last got a fresh start. An event whose last try began before need not wait for its next one. */
   startedAt?: number;
-  /** Lines skip the events before this time; null if the webhook was never enabled without its pending events. */
+  /**
+   * Subscriptions skip the events before this time; null if the webhook was never enabled without its pending events.
+   */
   skipBefore: number | null;
   /** How many notices were sent of this failing. */
   notices: number;
@@ -70,10 +72,10 @@ export interface Change extends Webhook {
 
 /** An attempt that ended. */
 export interface EndedAttempt {
-  lineId: string;
+  subscriptionId: string;
   /** What the answer means; null if no call was made. */
   answer: AnswerClass | null;
-  /** Whether the line gave the event up. */
+  /** Whether the subscription gave the event up. */
   isGivenUp: boolean;
   isProbe: boolean;
   /** The webhook's epoch when the attempt was granted. */
@@ -89,8 +91,11 @@ const DISABLED_AFTER_MS = 5 * DAY;
 const NOTICES_AFTER_MS = [10 * MINUTE, DAY, 4 * DAY];
 const GIVEN_UP_FOR_NOTICE = 20;
 const SHORT_PAUSE_MS = 5_000;
-/** How long the webhook pauses because of one line's answer. That line itself waits as long as the answer asked for. */
-const ONE_LINE_PAUSE_MS = MINUTE;
+/**
+ * How long the webhook pauses because of one subscription's answer. That subscription itself waits as long as the
+ * answer asked for.
+ */
+const ONE_SUBSCRIPTION_PAUSE_MS = MINUTE;
 
 export const EMPTY_TALLY: Tally = { failures: 0, failingSince: null, givenUp: 0, lastSuccessAt: null };
 
@@ -111,16 +116,16 @@ export function newWebhookState(now: number): WebhookState {
 }
 
 /**
- * The pause after an answer that asks for one. A single line pauses the webhook for a minute at most, because its event
- * may be the cause. Two lines pause it until the first of their pauses ends.
+ * The pause after an answer that asks for one. A single subscription pauses the webhook for a minute at most, because
+ * its event may be the cause. Two subscriptions pause it until the first of their pauses ends.
  */
-function paused(state: WebhookState, lineId: string, retryAfterMs: number, now: number): WebhookState {
+function paused(state: WebhookState, subscriptionId: string, retryAfterMs: number, now: number): WebhookState {
   const { askedPause: asked } = state;
   const until = now + retryAfterMs;
-  const agreed = asked && asked.lineId !== lineId ? Math.min(asked.until, until) : 0;
-  const pausedUntil = Math.max(state.pausedUntil, Math.min(until, now + ONE_LINE_PAUSE_MS), agreed);
+  const agreed = asked && asked.lineId !== subscriptionId ? Math.min(asked.until, until) : 0;
+  const pausedUntil = Math.max(state.pausedUntil, Math.min(until, now + ONE_SUBSCRIPTION_PAUSE_MS), agreed);
   if (pausedUntil <= now) return state;
-  const askedPause = asked && asked.until > until ? asked : { lineId, until };
+  const askedPause = asked && asked.until > until ? asked : { lineId: subscriptionId, until };
   return { ...state, pausedUntil, askedPause };
 }
 
@@ -134,18 +139,18 @@ export function countAttempt(tally: Tally, answer: AnswerClass | null, isGivenUp
 
 /** Applies the end of an attempt. An attempt of an earlier epoch, or one of a disabled webhook, changes nothing. */
 export function webhookAfterAttempt({ state, tally }: Webhook, attempt: EndedAttempt, now: number): Change {
-  const { answer, isGivenUp, isProbe, epoch, retryAfterMs, lineId } = attempt;
+  const { answer, isGivenUp, isProbe, epoch, retryAfterMs, subscriptionId } = attempt;
   if (epoch !== state.epoch || state.name === "disabled") return { state, tally, notices: [] };
   const counted = countAttempt(tally, answer, isGivenUp, now);
   if (answer === "accepted") return { state: succeeded(state, now), tally: counted, notices: [] };
   if (answer === "gone") return disable({ state, tally: counted }, "gone", now);
   const counts = answer === "unavailable";
-  let after = counts && retryAfterMs ? paused(state, lineId, retryAfterMs, now) : state;
+  let after = counts && retryAfterMs ? paused(state, subscriptionId, retryAfterMs, now) : state;
   if (after.probes && isProbe && answer !== null) {
-    after = { ...after, probes: afterProbe(after.probes, counts ? lineId : null, now) };
+    after = { ...after, probes: afterProbe(after.probes, counts ? subscriptionId : null, now) };
   } else if (!after.probes && counts && counted.failures >= FAILURES_IN_A_ROW) {
     const since = counted.failingSince ?? now;
-    after = { ...after, name: "failing", since, probes: planProbes(lineId, now) };
+    after = { ...after, name: "failing", since, probes: planProbes(subscriptionId, now) };
   }
   const given = noticeGivenUp({ state: after, tally: counted });
   const timed = afterTime(given, now);
@@ -154,7 +159,7 @@ export function webhookAfterAttempt({ state, tally }: Webhook, attempt: EndedAtt
 
 function succeeded(state: WebhookState, now: number): WebhookState {
   if (state.name === "ok" && !state.isGivenUpNoticed && !state.askedPause) return state;
-  // Another line's success does not end a pause, but then one line alone asked for it.
+  // Another subscription's success does not end a pause, but then one subscription alone asked for it.
   if (state.name === "ok" && !state.isGivenUpNoticed) return { ...state, askedPause: null };
   const since = state.name === "ok" ? state.since : now;
   return {
@@ -232,7 +237,7 @@ export function disable({ state, tally }: Webhook, reason: DisabledReason, now: 
 
 /**
  * Tries a webhook again that is failing, disabled or paused. Changes nothing of another.
- * @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before
+ * @param from `pending`: the subscriptions go on from where they stand. `now`: they skip what happened before
  */
 export function enable(webhook: Webhook, from: "pending" | "now", now: number): Change {
   const { state, tally } = webhook;

@@ -1,84 +1,86 @@
 import { type Backoff, doublingMs } from "../../platform/backoff.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
-import { MAX_HOLD_MS, slotsOf, wakeLinesFrom } from "./pace.ts";
+import type { KnownWebhook } from "./known-webhook.ts";
+import { MAX_HOLD_MS, slotsOf, wakeFrom } from "./pace.ts";
+import type { WebhookPermitPorts } from "./ports.ts";
 import type { Slots } from "./slots.ts";
-import type { WebhookState } from "./state.ts";
-import type { WaitingLines } from "./waiting-lines.ts";
 
-/** When a line that did not answer is woken again. */
+/** When a subscription that did not answer is woken again. */
 const AGAIN: Backoff = { firstMs: 15_000, maxMs: 300_000 };
-/** Until then a line must answer. */
+/** Until then a subscription must answer. */
 const CALL_MS = 10_000;
 const AT_ONCE = 20;
 const MAX_UNREACHABLE = 1_000;
 
-export interface WakerPorts {
-  clock: Clock;
-  waiting: Pick<WaitingLines, "remove" | "next" | "hasAny" | "hasOthers">;
+interface Parts {
+  ports: WebhookPermitPorts;
   slots: Slots;
-  state(): WebhookState;
-  /** The webhook's pace; null after all storage was deleted. */
-  limits(): { perSecond: number; concurrency: number } | null;
-  /** Tells a line that it may ask again. @returns null if it has nothing to send */
-  wakeLine(lineId: string, number: number): Promise<unknown>;
-  /** Runs work after the answer of the call that started it. */
-  background(work: Promise<unknown>): void;
-  /** A line was woken, or did not answer. */
+  webhook: KnownWebhook;
+  /** A subscription was woken, or did not answer. */
   woken(): Promise<void>;
-  warn(fields: { event: string } & Record<string, unknown>): void;
 }
 
-/** Wakes the lines that wait for a webhook, in the order in which they began to wait, and only as many as can start. */
+/**
+ * Wakes the subscriptions that wait for a webhook, in the order in which they began to wait, and only as many as can
+ * start.
+ */
 export class Waker {
-  readonly #ports: WakerPorts;
-  /** Lines that did not answer: how often, and when they may be woken again. */
+  readonly #parts: Parts;
+  /** Subscriptions that did not answer: how often, and when they may be woken again. */
   readonly #unreachable = new BoundedMap<string, { tries: number; nextAt: number }>(MAX_UNREACHABLE);
-  /** The lines that have not answered a wake-up yet. */
+  /** The subscriptions that have not answered a wake-up yet. */
   readonly #underWay = new Set<string>();
-  /** Whether all lines that wait were woken already or did not answer. */
+  /** Whether all subscriptions that wait were woken already or did not answer. */
   #isNoneLeft = false;
 
-  constructor(ports: WakerPorts) {
-    this.#ports = ports;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   wake(): void {
-    const { waiting, clock, slots } = this.#ports;
+    const { ports, slots, webhook } = this.#parts;
+    const { clock, waiting } = ports;
     this.#isNoneLeft = false;
     for (;;) {
-      const limits = this.#ports.limits();
+      const limits = webhook.config;
       if (!limits || !this.#canWake(limits.concurrency)) return;
-      const { probes } = this.#ports.state();
-      const isBusy = (lineId: string) => slots.has(lineId) || this.#isAway(lineId);
-      // The line of the last probe only makes another one if no other waits.
-      const other = probes?.lastLine ? waiting.next((lineId) => lineId === probes.lastLine || isBusy(lineId)) : null;
-      const line = other ?? waiting.next(isBusy);
-      this.#isNoneLeft = !line;
-      if (!line) return;
-      this.#underWay.add(line.lineId);
-      slots.reserveForWoken(line.lineId, limits.perSecond, Math.max(clock.now(), this.#ports.state().pausedUntil));
-      this.#ports.background(this.#wake(line.lineId, line.number));
+      const { probes } = webhook.state;
+      const isBusy = (subscriptionId: string) => slots.has(subscriptionId) || this.#isAway(subscriptionId);
+      // The subscription of the last probe only makes another one if no other waits.
+      const other = probes?.lastLine
+        ? waiting.next((subscriptionId) => subscriptionId === probes.lastLine || isBusy(subscriptionId))
+        : null;
+      const subscription = other ?? waiting.next(isBusy);
+      this.#isNoneLeft = !subscription;
+      if (!subscription) return;
+      this.#underWay.add(subscription.subscriptionId);
+      slots.reserveForWoken(
+        subscription.subscriptionId,
+        limits.perSecond,
+        Math.max(clock.now(), webhook.state.pausedUntil),
+      );
+      ports.background(this.#wake(subscription.subscriptionId, subscription.number));
     }
   }
 
   /**
-   * Whether a line other than this one waits and can be woken. A line that does not answer does not count: the last
-   * line would leave the probe to it, be woken in its place, and leave it again, endlessly.
+   * Whether a subscription other than this one waits and can be woken. A subscription that does not answer does not
+   * count: the last subscription would leave the probe to it, be woken in its place, and leave it again, endlessly.
    */
-  canWakeOther(lineId: string): boolean {
+  canWakeOther(subscriptionId: string): boolean {
     const away = [...this.#underWay, ...this.#unreachable.keys()].filter((other) => this.#isAway(other));
-    return this.#ports.waiting.hasOthers([lineId, ...away]);
+    return this.#parts.ports.waiting.hasOthers([subscriptionId, ...away]);
   }
 
-  /** When lines can be woken next, unless a report wakes them before; null if none waits. */
+  /** When subscriptions can be woken next, unless a report wakes them before; null if none waits. */
   dueAt(concurrency: number): number | null {
-    const { clock, waiting, slots } = this.#ports;
+    const { ports, slots, webhook } = this.#parts;
+    const { clock, waiting } = ports;
     const now = clock.now();
-    const state = this.#ports.state();
-    const at = wakeLinesFrom(state, slots.pace);
+    const { state } = webhook;
+    const at = wakeFrom(state, slots.pace);
     if (at === null || !waiting.hasAny()) return null;
     const isFree = slots.used(null, now) < slotsOf(state, concurrency, Math.max(now, at));
     const freeAt = isFree ? now : slots.nextFreeAt();
@@ -87,43 +89,49 @@ export class Waker {
     return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
   }
 
-  /** Lines that did not answer are woken again now. Call also after all storage was deleted. */
+  /** Subscriptions that did not answer are woken again now. Call also after all storage was deleted. */
   reset(): void {
     this.#unreachable.clear();
   }
 
-  /** Whether a line has not answered its wake-up, or is not woken again yet because it did not. */
-  #isAway(lineId: string): boolean {
-    return this.#underWay.has(lineId) || (this.#unreachable.get(lineId)?.nextAt ?? 0) > this.#ports.clock.now();
+  /** Whether a subscription has not answered its wake-up, or is not woken again yet because it did not. */
+  #isAway(subscriptionId: string): boolean {
+    return (
+      this.#underWay.has(subscriptionId) ||
+      (this.#unreachable.get(subscriptionId)?.nextAt ?? 0) > this.#parts.ports.clock.now()
+    );
   }
 
   #canWake(concurrency: number): boolean {
-    const { clock, slots } = this.#ports;
-    const now = clock.now();
-    const state = this.#ports.state();
-    const at = wakeLinesFrom(state, slots.pace);
+    const { ports, slots, webhook } = this.#parts;
+    const now = ports.clock.now();
+    const { state } = webhook;
+    const at = wakeFrom(state, slots.pace);
     const isDue = at !== null && now >= at && this.#underWay.size < AT_ONCE;
     return isDue && slots.used(null, now) < slotsOf(state, concurrency, now);
   }
 
-  async #wake(lineId: string, number: number): Promise<void> {
-    const { clock, waiting, slots } = this.#ports;
+  async #wake(subscriptionId: string, number: number): Promise<void> {
+    const { ports, slots, webhook } = this.#parts;
+    const { clock, waiting } = ports;
     try {
-      const answer = await withDeadline(clock, CALL_MS, () => this.#ports.wakeLine(lineId, number));
-      // Unless the line asked again meanwhile and got no permit, which raised its number.
-      if (this.#ports.limits()) waiting.remove(lineId, number);
+      const { startedAt = 0 } = webhook.state;
+      const wake = () => ports.wakeSubscription(subscriptionId, number, startedAt);
+      const answer = await withDeadline(clock, CALL_MS, wake);
+      // Unless the subscription asked again meanwhile and got no permit, which raised its number.
+      if (webhook.config) waiting.remove(subscriptionId, number);
       // It will not ask. Thousands of deleted chats must not keep a slot for five seconds each.
-      if (answer === null) slots.giveBack(lineId, this.#ports.limits()?.perSecond ?? 1);
-      this.#unreachable.delete(lineId);
+      if (answer === null) slots.giveBack(subscriptionId, webhook.config?.perSecond ?? 1);
+      this.#unreachable.delete(subscriptionId);
     } catch (error) {
-      // The line keeps its row.
-      slots.giveUp(lineId);
-      const tries = (this.#unreachable.get(lineId)?.tries ?? 0) + 1;
-      this.#unreachable.set(lineId, { tries, nextAt: clock.now() + doublingMs(AGAIN, tries - 1) });
-      this.#ports.warn({ event: "line_not_woken", lineId, tries, error: causeOf(error) });
+      // The subscription keeps its row.
+      slots.giveUp(subscriptionId);
+      const tries = (this.#unreachable.get(subscriptionId)?.tries ?? 0) + 1;
+      this.#unreachable.set(subscriptionId, { tries, nextAt: clock.now() + doublingMs(AGAIN, tries - 1) });
+      ports.warn({ event: "line_not_woken", lineId: subscriptionId, tries, error: causeOf(error) });
     } finally {
-      this.#underWay.delete(lineId);
+      this.#underWay.delete(subscriptionId);
     }
-    await this.#ports.woken();
+    await this.#parts.woken();
   }
 }

@@ -1,6 +1,4 @@
 import { DurableObject } from "cloudflare:workers";
-import { callObject } from "../../calls/call-object.ts";
-import { callOrganization } from "../../calls/call-organization.ts";
 import type { EndedAct } from "../../model/audit.ts";
 import type { EventType } from "../../model/event.ts";
 import { jurisdictionOf, newId } from "../../model/id.ts";
@@ -8,7 +6,6 @@ import type {
   AttemptFilter,
   AttemptPage,
   DisabledReason,
-  EventRange,
   LoggedAttempt,
   PingRefusal,
   ReplayAnswer,
@@ -23,22 +20,21 @@ import type {
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
-import { prepareSchema } from "../../platform/object/schema-steps.ts";
-import { linePorts } from "../line/ports.ts";
+import { subscriptionPorts } from "../subscription/ports.ts";
 import { AttemptLog } from "./attempt-log.ts";
-import { type WebhookConfig, WebhookConfiguration } from "./configuration.ts";
+import type { WebhookConfig } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
-import { GoneLines } from "./gone-lines.ts";
-import type { OrganizationNotice } from "./notices.ts";
+import { GoneSubscriptions } from "./gone-subscriptions.ts";
+import { WebhookIdentity } from "./identity.ts";
+import { OutgoingCalls } from "./outgoing-calls.ts";
 import { WebhookPermits } from "./permits.ts";
 import { pingWebhook } from "./pings.ts";
-import type { LinePointer } from "./replay-run.ts";
 import { Replays } from "./replays.ts";
 import { sampleEvent } from "./samples.ts";
-import { UnreachedLines } from "./unreached-lines.ts";
-import { WaitingLines } from "./waiting-lines.ts";
+import { UnreachedSubscriptions } from "./unreached-subscriptions.ts";
+import { WaitingSubscriptions } from "./waiting-subscriptions.ts";
 
-const PARTS = [WaitingLines, AttemptLog, FailedEvents, UnreachedLines, GoneLines];
+const PARTS = [WaitingSubscriptions, AttemptLog, FailedEvents, UnreachedSubscriptions, GoneSubscriptions];
 const SCHEMA = [PARTS.map(({ schema }) => schema).join("; ")];
 
 /** What works on the object's tables. Deleting the object drops it, with all that it has in memory. */
@@ -51,13 +47,12 @@ interface Parts {
 }
 
 /**
- * The Durable Object of one webhook. It decides when the lines may call the webhook, knows its state, and keeps its
- * attempts, the lines that wait for it and the events that were given up. The lines make the calls.
+ * The Durable Object of one webhook. It decides when the subscriptions may call the webhook, knows its state, and keeps
+ * its attempts, the subscriptions that wait for it and the events that were given up. The subscriptions make the calls.
  */
 export class WebhookObject extends DurableObject<Env> {
   readonly #alarm = new StandingAlarm(this.ctx.storage);
-  readonly #configuration = new WebhookConfiguration(this.env, this.ctx.storage.kv);
-  #webhookId: string | null = null;
+  readonly #identity = new WebhookIdentity(this.env, this.ctx.storage, SCHEMA);
   #parts: Parts | undefined;
 
   permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
@@ -68,8 +63,8 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.report(attempt);
   }
 
-  giveBack(webhookId: string, lineId: string, permit: string): Promise<void> {
-    return this.#of(webhookId).permits.giveBack(lineId, permit);
+  giveBack(webhookId: string, subscriptionId: string, permit: string): Promise<void> {
+    return this.#of(webhookId).permits.giveBack(subscriptionId, permit);
   }
 
   /** Null if the webhook was deleted. */
@@ -80,11 +75,11 @@ export class WebhookObject extends DurableObject<Env> {
   /** Reads the webhook's row again after it changed. */
   async refresh(webhookId: string): Promise<void> {
     const { permits } = this.#of(webhookId);
-    await this.#configuration.refresh(webhookId);
+    await this.#identity.refresh();
     await permits.refresh();
   }
 
-  /** @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before */
+  /** @param from `pending`: the subscriptions go on from where they stand. `now`: they skip what happened before */
   enable(webhookId: string, from: "pending" | "now"): Promise<void> {
     return this.#of(webhookId).permits.enable(from);
   }
@@ -100,7 +95,7 @@ export class WebhookObject extends DurableObject<Env> {
 
   /** A page of the last 1,000 attempts, newest first. @param page.before the cursor of the previous page */
   attempts(filter: AttemptFilter, page: { before: string | null; limit: number }): AttemptPage {
-    return this.#isStored() ? this.#of().log.list(filter, page) : { attempts: [], cursor: null };
+    return this.#identity.isStored ? this.#of().log.list(filter, page) : { attempts: [], cursor: null };
   }
 
   /**
@@ -118,13 +113,14 @@ export class WebhookObject extends DurableObject<Env> {
     { organizationId, url, secrets, payload }: WebhookConfig,
   ): Promise<LoggedAttempt | null> {
     // The webhook may have been deleted while the ping waited for its start, or waits for its answer.
-    if (!this.#isStored()) return null;
+    if (!this.#identity.isStored) return null;
     const { log } = this.#of(webhookId);
     const now = Date.now();
     const target = { webhookId, organizationId, url, secrets, payload };
     const event = sampleEvent(target, type ?? "ping", payload, now);
-    const attempt = await pingWebhook(linePorts(this.env), target, event);
-    if (this.#isStored() && this.#parts?.log === log) log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
+    const attempt = await pingWebhook(subscriptionPorts(this.env), target, event);
+    if (this.#identity.isStored && this.#parts?.log === log)
+      log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
     const { permit: _permit, retryAfterMs: _retryAfterMs, ...logged } = attempt;
     return logged;
   }
@@ -140,70 +136,61 @@ export class WebhookObject extends DurableObject<Env> {
   }
 
   /**
-   * The chat of a line was deleted: what it gave up can no longer be sent, nor what it had left of a replay.
+   * The chat of a subscription was deleted: what it gave up can no longer be sent, nor what it had left of a replay.
    * @param at when, Unix milliseconds
    */
-  lineGone(webhookId: string, lineId: string, at: number, left: ReplayLeft[] = []): void {
-    if (!this.#isStored()) return;
+  lineGone(webhookId: string, subscriptionId: string, at: number, left: ReplayLeft[] = []): void {
+    if (!this.#identity.isStored) return;
     const { failed, replays } = this.#of(webhookId);
-    failed.removeLine(lineId, at);
-    replays.lineGone(lineId, at, left);
+    failed.removeSubscription(subscriptionId, at);
+    replays.subscriptionGone(subscriptionId, at, left);
   }
 
   /** The progress of a replay; null if it is not the last one. */
   replayState(replayId: string): ReplayProgress | null {
-    return this.#isStored() ? this.#of().replays.progress(replayId) : null;
+    return this.#identity.isStored ? this.#of().replays.progress(replayId) : null;
   }
 
   /** Deletes all storage. Call after the webhook's row was marked as being deleted. */
   async erase(): Promise<void> {
     this.#parts?.due.forget();
     this.#parts = undefined;
-    this.#configuration.reset();
+    this.#identity.reset();
     await this.ctx.storage.deleteAll();
     this.#alarm.gone();
   }
 
-  /** Sends notices, wakes lines and goes on with a replay. */
+  /** Sends notices, wakes subscriptions and goes on with a replay. */
   override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     return this.#of().due.ring(invocation);
   }
 
-  #of(webhookId = this.#id()): Parts {
-    this.#webhookId = webhookId;
+  #of(webhookId = this.#identity.id): Parts {
+    this.#identity.id = webhookId;
     this.#parts ??= this.#open();
     return this.#parts;
   }
 
   #open(): Parts {
     const { sql, kv } = this.ctx.storage;
-    if (this.#isStored()) prepareSchema(this.ctx.storage, SCHEMA);
+    const identity = this.#identity;
+    identity.prepare();
     const log = new AttemptLog(sql);
     const failed = new FailedEvents(sql);
-    const replays = new Replays({
-      kv,
-      clock: SYSTEM_CLOCK,
-      unreached: new UnreachedLines(sql, SYSTEM_CLOCK),
-      gone: new GoneLines(sql),
-      organizationId: async () => (await this.#config())?.organizationId ?? null,
-      log,
-      failed,
-      pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),
-      replayLine: (lineId, replayId, ranges) =>
-        callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges, lineId)),
-      warn: (fields) => this.#warn(fields),
-    });
+    const calls = new OutgoingCalls(this.env, identity);
+    const unreached = new UnreachedSubscriptions(sql, SYSTEM_CLOCK);
+    const gone = new GoneSubscriptions(sql);
+    const replays = new Replays({ kv, clock: SYSTEM_CLOCK, unreached, gone, log, failed, identity, calls });
     const permits = new WebhookPermits({
       kv,
       clock: SYSTEM_CLOCK,
-      waiting: new WaitingLines(sql, SYSTEM_CLOCK),
+      waiting: new WaitingSubscriptions(sql, SYSTEM_CLOCK),
       log,
       failed,
-      configuration: (version) => this.#config(version),
-      wakeLine: (lineId, number, startedAt) =>
-        callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number, startedAt, lineId)),
-      notify: (notice) => this.#notify(notice),
-      warn: (fields) => this.#warn(fields),
+      configuration: (version) => identity.config(version),
+      wakeSubscription: (subscriptionId, number, startedAt) => calls.wake(subscriptionId, number, startedAt),
+      notify: (notice) => calls.notify(notice),
+      warn: (fields) => identity.warn(fields),
       replays,
       atomically: (writes) => this.ctx.storage.transactionSync(writes),
       alarmBy: (at) => this.#alarm.by(at),
@@ -215,72 +202,4 @@ export class WebhookObject extends DurableObject<Env> {
     );
     return { log, failed, replays, permits, due };
   }
-
-  /** The webhook's configuration; null if it was deleted. A webhook that exists gets its tables. */
-  async #config(version?: number): Promise<WebhookConfig | null> {
-    const webhookId = this.#id();
-    const config = webhookId === "" ? null : await this.#configuration.read(webhookId, version);
-    if (config) prepareSchema(this.ctx.storage, SCHEMA);
-    return config;
-  }
-
-  /** The webhook's id, also in an alarm; empty if nothing is stored. */
-  #id(): string {
-    this.#webhookId ??= this.#configuration.storedId();
-    return this.#webhookId ?? "";
-  }
-
-  #isStored(): boolean {
-    return this.ctx.storage.kv.get("schema") !== undefined;
-  }
-
-  async #pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]> {
-    const config = await this.#config();
-    if (!config) return [];
-    const { organizationId } = config;
-    const pointers = await callOrganization(this.env, organizationId, (organization) =>
-      organization.pointersBetween(since, until, after ?? 0, limit),
-    );
-    return pointers.map(({ position, chatId, first, last }) => ({
-      pos: position,
-      lineId: chatId ?? organizationId,
-      first,
-      last,
-    }));
-  }
-
-  #warn(fields: { event: string } & Record<string, unknown>): void {
-    console.warn({ ...fields, webhookId: this.#id() });
-  }
-
-  async #notify(notice: OrganizationNotice): Promise<void> {
-    const webhookId = this.#id();
-    const config = await this.#config();
-    if (!config) return;
-    const { organizationId } = config;
-    await callOrganization(this.env, organizationId, (organization) => {
-      if (notice.type === "act") return organization.storeActs(organizationId, [notice.act]);
-      const note = { webhookId, ...notice.note };
-      return organization.webhookEvent(organizationId, notice.type, note, `${webhookId}:${notice.id}`);
-    });
-  }
-}
-
-/** The methods of the objects with lines: chats, and organizations for their own events. */
-interface LineOwner {
-  /**
-   * The line may ask for a permit again.
-   * @param number see `WaitingLine`
-   * @param startedAt see `WebhookState`
-   * @returns null if the line has nothing to send, for example because its chat was deleted
-   */
-  wakeWebhook(webhookId: string, number: number, startedAt: number, lineId: string): Promise<unknown>;
-  /** Sends events again. @returns how many of them there are and match the webhook's filter; null if the chat was deleted */
-  replayEvents(webhookId: string, replayId: string, ranges: EventRange[], lineId: string): Promise<number | null>;
-}
-
-/** Calls the owner of a line. @param lineId the id of a chat or an organization, of which one has more after a dot */
-export function callLineOwner<R>(env: Env, lineId: string, call: (owner: LineOwner) => R): Promise<Awaited<R>> {
-  const [ownerId = ""] = lineId.split(".");
-  return ownerId.startsWith("org_") ? callOrganization(env, ownerId, call) : callObject(env.CHATS, ownerId, call);
 }

@@ -114,7 +114,7 @@ test("a contact's further address leads to the chat, whichever step of the chat'
 test("a channel's health reaches the organization's object, whichever step of the channel's alarm fails", async () => {
   fakeNetworks(refuse(401, "Unauthorized"));
   const place = placesOf("telegram");
-  // With its first event of its own, an organization reads what its webhooks' lines need.
+  // With its first event of its own, an organization reads what its webhooks' subscriptions need.
   const first = await place();
   expect((await admin("DELETE", `/chats/${first.chatId}`)).status).toBe(200);
   const healthOf = async ({ channelId }: Place) => (await admin("GET", `/channels/${channelId}`)).body.channel.health;

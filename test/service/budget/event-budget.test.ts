@@ -80,7 +80,7 @@ test("the cost of an event in the feed alone is a row in the chat and one in the
 
 test.for([1, 3])("each webhook adds two calls and two rows to the cost of an event: %i", async (webhooks) => {
   // Calls: the permit, and the report of the attempt, because there is no next event whose permit it could be part of.
-  // Rows: the line in the chat, and the attempt in the webhook's object.
+  // Rows: the subscription in the chat, and the attempt in the webhook's object.
   expect(await costOf(webhooks)).toEqual({ calls: 6 + 2 * webhooks, rows: 12 + 2 * webhooks, directory: 0 });
 });
 
@@ -143,7 +143,7 @@ test("an event of the organization costs a row for itself and one for its pointe
 
 test.for([1, 3])("each webhook adds two calls and two rows to an event of the organization: %i", async (webhooks) => {
   // Calls: the report and the alarm, and for each webhook the permit and the report of the attempt.
-  // Rows: besides those of the event, two of the alarm, and for each webhook the line and the attempt.
+  // Rows: besides those of the event, two of the alarm, and for each webhook the subscription and the attempt.
   expect(await costOfOwnEvent(webhooks)).toEqual({ calls: 2 + 2 * webhooks, rows: 5 + 2 * webhooks, directory: 0 });
 });
 

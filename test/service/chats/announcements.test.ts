@@ -36,7 +36,7 @@ const happen = ({ log }: ChatParts) =>
 
 test("the changes of one commit and the call that made them share an announcement", async () => {
   await withParts(async (parts) => {
-    const start = vi.spyOn(parts.lines, "start");
+    const start = vi.spyOn(parts.subscriptions, "start");
     happen(parts);
     happen(parts);
     await parts.announce();
@@ -44,10 +44,10 @@ test("the changes of one commit and the call that made them share an announcemen
   });
 });
 
-test("a change that is made while the lines start gets an announcement of its own", async () => {
+test("a change that is made while the subscriptions start gets an announcement of its own", async () => {
   await withParts(async (parts) => {
     let later: Promise<void> | undefined;
-    const start = vi.spyOn(parts.lines, "start").mockImplementationOnce(() => {
+    const start = vi.spyOn(parts.subscriptions, "start").mockImplementationOnce(() => {
       // The alarm rings, and the change is too late for it.
       parts.alarm.gone();
       happen(parts);

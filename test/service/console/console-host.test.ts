@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { linePorts } from "../../../src/webhooks/line/ports.ts";
+import { subscriptionPorts } from "../../../src/webhooks/subscription/ports.ts";
 import { codeOf, cookieOf, OWN_PAGE } from "../../support/console.ts";
 import { admin, type Call, call, created, expectError, expectFaults, newOrganization } from "../../support/harness.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
@@ -90,7 +90,7 @@ test("no webhook leads to a host of the service, whichever host the request came
     const host = "other.parley.test";
     expectFaults(await call("POST", path, { body, headers: OPERATOR, host, bindings: OWN_HOST }), "url");
   }
-  const { checkUrl } = linePorts({ ...env, ...OWN_HOST });
+  const { checkUrl } = subscriptionPorts({ ...env, ...OWN_HOST });
   for (const own of ["parley.test", "console.test"]) {
     expect(checkUrl(`https://${own}/api/v1/chats`)).toMatch(/address of this service/);
   }

@@ -60,9 +60,9 @@ import { FEED_LIMITS, KEPT_MS } from "../../../src/organizations/object/feed-tab
 import { MAX_ENDED } from "../../../src/organizations/object/member-records.ts";
 import { MAX_FILTERS, MAX_WEBHOOK_OVERLAP_SECONDS, WEBHOOK_MOST } from "../../../src/webhooks/fields.ts";
 import { HOST_CEILING } from "../../../src/webhooks/host-ceiling.ts";
-import { CALL_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../../../src/webhooks/line/call-webhook.ts";
-import { MAX_AGE_MS, MAX_RECENT } from "../../../src/webhooks/line/line.ts";
 import { KEPT_ATTEMPTS } from "../../../src/webhooks/object/attempt-log.ts";
+import { CALL_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../../../src/webhooks/subscription/call-webhook.ts";
+import { MAX_AGE_MS, MAX_RECENT } from "../../../src/webhooks/subscription/subscription.ts";
 import { MAX_WEBHOOKS } from "../../../src/webhooks/webhook-rows.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";
 import { routeNamesBelow } from "../../support/routes.ts";

@@ -191,7 +191,8 @@ test("a status of our reaction changes no message's status, and one that failed 
   const { id } = await send(at.api, at.chatId);
   await at.run();
   const when = SECONDS * 1_000;
-  const react = (later: number) => partsIn(at, (parts) => void parts.messageChanges.setReaction(1, "🎉", when + later));
+  const react = (later: number) =>
+    partsIn(at, (parts) => void parts.editsAndReactions.setReaction(1, "🎉", when + later));
   const tell = (status: string, later: number, channel = at.channel) =>
     tellStatus({ ...at, channel }, `${id}.reaction.${when + later}`, status, {
       id: "wamid.reaction",

@@ -20,7 +20,10 @@ export interface Received {
 
 export type Reply = (call: Received, number: number) => Response | Promise<Response>;
 
-/** Replaces `fetch` for this test: calls of webhooks are recorded and answered by `reply`, those of networks by `network`. */
+/**
+ * Replaces `fetch` for this test: calls of webhooks are recorded and answered by `reply`, those of networks by
+ * `network`.
+ */
 export function fakeReceiver(
   reply: Reply = () => new Response("ok"),
   network?: (url: string, init: RequestInit) => Promise<Response>,
@@ -49,11 +52,14 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
   const chat = await newChat(api, channelId, kind === "web" ? undefined : "4711");
   const object = () => env.CHATS.getByName(chat.id);
   const ring = () => runAlarm(object());
-  const line = async (of = webhookId) => {
+  const subscription = async (of = webhookId) => {
     const answer = await object().webhookLine(asOwner(organizationId), of);
     return answer.outcome === "ok" ? answer.line : null;
   };
-  /** Resolves when this many attempts are over, also for the webhook's object: the last thing that a line tells it. */
+  /**
+   * Resolves when this many attempts are over, also for the webhook's object: the last thing that a subscription tells
+   * it.
+   */
   const settled = async (attempts: number, of = webhookId) => {
     const logged = async () => {
       const page = await env.WEBHOOKS.getByName(of).attempts({ lineId: chat.id }, { before: null, limit: attempts });
@@ -63,7 +69,7 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
   };
   // The chat learns of the webhook with its first report.
   await ring();
-  return { ...organization, webhookId, channelId, chat, chatId: chat.id, object, ring, line, settled };
+  return { ...organization, webhookId, channelId, chat, chatId: chat.id, object, ring, subscription, settled };
 }
 
 /** Adds a webhook to the directory, as `POST /webhooks` does. */

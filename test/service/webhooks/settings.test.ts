@@ -14,7 +14,7 @@ import {
   newOrganization,
 } from "../../support/harness.ts";
 import { newConfigurer, newUrl, webhookRow } from "./configured.ts";
-import { breakWebhook, insertWebhook, lineOf, newWebhook } from "./object/fixtures.ts";
+import { breakWebhook, insertWebhook, newWebhook, subscriptionOf } from "./object/fixtures.ts";
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -328,7 +328,7 @@ test("attempts are listed newest first, page by page, and can be filtered", asyn
   const webhook = await newWebhook();
   const object = webhook.object();
   await webhook.attempt(1, 200);
-  for (const line of [2, 3, 4]) await webhook.attempt(line, line === 3 ? 503 : 200);
+  for (const subscription of [2, 3, 4]) await webhook.attempt(subscription, subscription === 3 ? 503 : 200);
   const all = (await admin("GET", `/webhooks/${webhook.webhookId}/attempts`)).body.attempts;
   expect(all.map(({ outcome }: { outcome: string }) => outcome)).toEqual(["accepted", "retry", "accepted", "accepted"]);
   expect(Object.keys(all[0])).not.toContain("permit");
@@ -340,7 +340,7 @@ test("attempts are listed newest first, page by page, and can be filtered", asyn
   }
   expect(pages.map((page) => page.length)).toEqual([3, 1]);
   expect(pages.flat()).toEqual(all);
-  const failed = await admin("GET", `/webhooks/${webhook.webhookId}/attempts?outcome=retry&chat=${lineOf(3)}`);
+  const failed = await admin("GET", `/webhooks/${webhook.webhookId}/attempts?outcome=retry&chat=${subscriptionOf(3)}`);
   expect(failed.body.attempts).toEqual([all[1]]);
   expect(await object.attempts({}, { before: "1", limit: 5 })).toEqual({ attempts: [], cursor: null });
 });

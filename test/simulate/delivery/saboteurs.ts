@@ -127,7 +127,7 @@ export const DELIVERY_SABOTEURS = wrongVersions({
       `return delivery.attempts > 0 && message.status === "QUEUED" && !isOpen &&`,
     ],
   },
-  "src/chats/object/message-status.ts": {
+  "src/chats/object/status-change.ts": {
     "a status has the time of the one before": [
       "...(isNew && time && { [time]: updatedAt })",
       "...(isNew && time && { [time]: message.updatedAt })",

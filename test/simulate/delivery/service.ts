@@ -2,7 +2,7 @@
 
 export { callChat } from "../../../src/calls/call-chat.ts";
 export { ChannelObject } from "../../../src/channels/object/channel-object.ts";
-export { cancelMessage } from "../../../src/chats/change-message.ts";
+export { cancelMessage } from "../../../src/chats/cancel-and-resend.ts";
 export { ChatObject } from "../../../src/chats/object/chat-object.ts";
 export { sendMessage } from "../../../src/chats/send-message.ts";
 export { platform } from "../objects/globals.ts";

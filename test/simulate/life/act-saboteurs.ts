@@ -10,7 +10,7 @@ export const ACT_SABOTEURS = wrongVersions({
     ],
     "all messages are read when one is": ["this.#store(row.seq);", "this.#store(log.newest().seq);"],
   },
-  "src/chats/object/message-changes.ts": {
+  "src/chats/object/edits-and-reactions.ts": {
     "a reaction that failed fails the message": [
       "    if (stored && Date.parse(stored.at) === at) return",
       `    if (stored) this.#parts.log.writeStatus(message, { status: "FAILED", error: { code: "x", message: "" }, at: Date.now() });

@@ -2,7 +2,7 @@ import { wrongVersions } from "../objects/wrong-versions.ts";
 
 /** Wrong versions of the service that apply what contacts change in another order, twice, or to the wrong message. */
 export const CHANGE_SABOTEURS = wrongVersions({
-  "src/chats/object/message-changes.ts": {
+  "src/chats/object/edits-and-reactions.ts": {
     "an edit that comes after a redaction is applied": [
       "return message && isBlank(message) ? null : message;",
       "return message;",

@@ -16,7 +16,7 @@ export const CONTENT_SABOTEURS = wrongVersions({
     ],
     "a quote is not sent": ["const quote = quoted && log.networkIds.of(quoted.seq);", "const quote = null;"],
   },
-  "src/chats/object/message-actions.ts": {
+  "src/chats/object/cancel-and-resend.ts": {
     "a message that is sent again loses its choices": [
       "const extra = extraOf(message);",
       "const extra = extraOf({ ...message, interactive: undefined });",

@@ -62,7 +62,7 @@ export const FILE_SABOTEURS = wrongVersions({
       "return { media, type, takeFile: () => {} };",
     ],
   },
-  "src/chats/object/message-actions.ts": {
+  "src/chats/object/cancel-and-resend.ts": {
     "a message that is sent again loses its file": [
       "const file = isFileMedia(original.media) ? original.media : null;",
       "const file = isFileMedia(original.media) && message.seq !== null ? null : null;",

@@ -98,7 +98,7 @@ const PLAIN_SABOTEURS = wrongVersions({
       "set doc = ?, due_at = due_at + 0 * ?, moved",
     ],
   },
-  "src/chats/object/message-actions.ts": {
+  "src/chats/object/cancel-and-resend.ts": {
     "a cancellation comes too late and is answered as done": [
       `if (status !== "CANCELED" && !queue.cancel(row.seq)) return { outcome: "not_cancelable" };`,
       `if (status !== "CANCELED") queue.cancel(row.seq);`,
@@ -143,7 +143,7 @@ const PLAIN_SABOTEURS = wrongVersions({
     const floor = { seq: isLast ? 0 : seq, at, queued };`,
     ],
   },
-  "src/chats/object/scheduled/ended-rows.ts": {
+  "src/chats/object/scheduled/ended-without-seq.ts": {
     "an instance does not notice that a message ended without a place": [
       "this.#oldestAt = undefined;\n  }\n\n  /** Writes",
       "}\n\n  /** Writes",

@@ -17,7 +17,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
   "src/chats/object/erasure.ts": {
     "a chat's object is erased without a look at its life": ["if (newest > life) return;", ""],
   },
-  "src/organizations/object/opening.ts": {
+  "src/organizations/object/open-chat.ts": {
     "an address gets a chat that is being deleted": [
       `if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });`,
       "",
@@ -49,8 +49,8 @@ export const PLAIN_SABOTEURS = wrongVersions({
   },
   "src/chats/object/chat-parts.ts": {
     "the chat's alarm is not set when a message is stored": [
-      "    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));\n    this.lines.start();",
-      "    this.lines.start();",
+      "    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));\n    this.subscriptions.start();",
+      "    this.subscriptions.start();",
     ],
   },
 });

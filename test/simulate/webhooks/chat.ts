@@ -3,19 +3,19 @@ import type { MessageLog } from "../../../src/chats/object/log/message-log.ts";
 import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import type { EventRange, WebhookFilter } from "../../../src/model/webhook.ts";
-import type { LineHost } from "../../../src/webhooks/line/host.ts";
+import type { SubscriptionHost } from "../../../src/webhooks/subscription/host.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Service } from "./load-service.ts";
 import type { Receivers } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
 
-export type LineIdentity = Pick<ChatIdentity, "chatId" | "organizationId" | "life">;
+export type SubscriptionIdentity = Pick<ChatIdentity, "chatId" | "organizationId" | "life">;
 
 const TABLE =
   "create table if not exists events (n integer primary key, type text not null, seq integer, note text, at integer not null)";
 
-/** A chat's object as far as events concern it: its event log, its reports and its lines, over real storage. */
-export class LineChat {
+/** A chat's object as far as events concern it: its event log, its reports and its subscriptions, over real storage. */
+export class SubscriptionChat {
   readonly #object: SimulatedObject;
   readonly #service: Service;
   readonly #env: Env;
@@ -25,9 +25,9 @@ export class LineChat {
   readonly #alarm: InstanceType<Service["StandingAlarm"]>;
   readonly #log: EventLog;
   readonly #report: InstanceType<Service["ChatReporter"]>;
-  readonly #lines: InstanceType<Service["ObjectLines"]>;
+  readonly #subscriptions: InstanceType<Service["ObjectSubscriptions"]>;
   readonly #due: InstanceType<Service["DueWork"]>;
-  #identity: LineIdentity | undefined;
+  #identity: SubscriptionIdentity | undefined;
 
   constructor(
     state: DurableObjectState,
@@ -45,12 +45,12 @@ export class LineChat {
     this.#alarm = new service.StandingAlarm(state.storage);
     this.#log = new service.EventLog(sql, () => {});
     const waitUntil = (work: Promise<void>) => state.waitUntil(work);
-    this.#lines = new service.ObjectLines({ ctx: state, alarm: this.#alarm }, () => this.#host());
+    this.#subscriptions = new service.ObjectSubscriptions({ ctx: state, alarm: this.#alarm }, () => this.#host());
     this.#report = new service.ChatReporter({
       env,
       storage: state.storage,
       log: this.#messageLog(),
-      lines: this.#lines,
+      subscriptions: this.#subscriptions,
       adoption: {
         identity: () => this.#identity as ChatIdentity | undefined,
         exists: (life) => this.#identity?.life === life,
@@ -62,11 +62,11 @@ export class LineChat {
       alarm: this.#alarm,
       depth: () => 0,
     });
-    const parts = { lines: this.#lines, report: this.#report, log: this.#log };
+    const parts = { subscriptions: this.#subscriptions, report: this.#report, log: this.#log };
     this.#due = new service.DueWork({ name: "chat", alarm: this.#alarm, waitUntil }, parts);
   }
 
-  async adopt(identity: LineIdentity): Promise<void> {
+  async adopt(identity: SubscriptionIdentity): Promise<void> {
     await this.#alarm.standing();
     const { kv, sql } = this.#state.storage;
     if (this.#identity || identity.life <= (kv.get<number>("tombstone") ?? 0)) return;
@@ -103,32 +103,32 @@ export class LineChat {
     kv.put(`text ${seq}`, "");
     kv.put("redactions", this.#redactions() + 1);
     this.#append("message.redacted", seq);
-    this.#lines.all.forgetResponses();
+    this.#subscriptions.all.forgetResponses();
     await this.#announce();
   }
 
   wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
-    return this.#lines.wake(webhookId, number, startedAt);
+    return this.#subscriptions.wake(webhookId, number, startedAt);
   }
 
   async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number | null> {
     await this.#alarm.standing();
-    return this.#identity ? this.#lines.replay(webhookId, replayId, ranges) : null;
+    return this.#identity ? this.#subscriptions.replay(webhookId, replayId, ranges) : null;
   }
 
   async skip(webhookId: string): Promise<void> {
     await this.#alarm.standing();
-    const head = (await this.#lines.all.describe(webhookId))?.head;
-    if (head) this.#lines.all.skip(webhookId, head.number);
+    const head = (await this.#subscriptions.all.describe(webhookId))?.head;
+    if (head) this.#subscriptions.all.skip(webhookId, head.number);
     await this.#due.standBy();
-    this.#lines.start();
+    this.#subscriptions.start();
   }
 
   async erase(life: number): Promise<void> {
     const { storage } = this.#state;
     if ((this.#identity?.life ?? 0) > life) return;
     const tombstone = Math.max(life, storage.kv.get<number>("tombstone") ?? 0);
-    this.#lines.ownerDeleted();
+    this.#subscriptions.ownerDeleted();
     this.#identity = undefined;
     this.#due.forget();
     await storage.deleteAll();
@@ -143,10 +143,10 @@ export class LineChat {
     this.#log.append({ type, seq, note: null, at: this.#now() });
   }
 
-  /** Sets the alarm in the commit of a change, and runs the lines. */
+  /** Sets the alarm in the commit of a change, and runs the subscriptions. */
   async #announce(): Promise<void> {
     await this.#alarm.by(this.#report.changed());
-    this.#lines.start();
+    this.#subscriptions.start();
   }
 
   #now(): number {
@@ -157,20 +157,20 @@ export class LineChat {
     return this.#state.storage.kv.get<number>("redactions") ?? 0;
   }
 
-  #host(): LineHost | null {
+  #host(): SubscriptionHost | null {
     const identity = this.#identity;
     if (!identity) return null;
     const { SYSTEM_CLOCK: clock, callObject, eventId, lifeDigits } = this.#service;
-    const { chatId: lineId, life } = identity;
+    const { chatId: subscriptionId, life } = identity;
     const { world } = this.#object;
     const note = (line: unknown) => world.note(() => JSON.stringify(line).split("\\n", 1)[0] ?? "");
-    const id = (number: number) => eventId(lineId, lifeDigits(life), number);
+    const id = (number: number) => eventId(subscriptionId, lifeDigits(life), number);
     const webhooks = (this.#env as unknown as { WEBHOOKS: Env["WEBHOOKS"] }).WEBHOOKS;
     return {
       clock,
       kv: this.#state.storage.kv,
       logger: { log: note, warn: note, error: (line) => this.#failed(line) },
-      lineId,
+      subscriptionId,
       exists: () => this.#identity?.life === life,
       newest: () => this.#log.newest,
       matching: (range, filter, limit) => this.#log.matching(range, this.#typesOf(filter), limit),
@@ -192,7 +192,7 @@ export class LineChat {
         const text = fact.seq === null ? null : (this.#state.storage.kv.get<string>(`text ${fact.seq}`) ?? null);
         const { number, type } = fact;
         if (world.random() < 0.3) await clock.wait(world.between(1, 200));
-        return JSON.stringify({ id: id(number), lineId, life, number, type, seq, previous, text });
+        return JSON.stringify({ id: id(number), subscriptionId, life, number, type, seq, previous, text });
       },
       sign: async () => {
         if (world.random() < 0.3) await clock.wait(world.between(1, 200));

@@ -1,6 +1,6 @@
 import type { StoredReplay } from "../../../src/webhooks/object/replay-run.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { LineIdentity } from "./chat.ts";
+import type { SubscriptionIdentity } from "./chat.ts";
 import type { WebhookJudge } from "./judge.ts";
 import type { Owner } from "./owner.ts";
 import { pass } from "./pass.ts";
@@ -19,7 +19,8 @@ const HOUR = 3_600_000;
 const STALE_MS = 97 * HOUR;
 
 /**
- * Sends everything to a webhook that works again, while one chat does not answer and another one can't be reached at first.
+ * Sends everything to a webhook that works again, while one chat does not answer and another one can't be reached at
+ * first.
  * @throws Violation
  */
 export async function checkReplay(parts: Parts, webhook: SimulatedObject): Promise<void> {
@@ -53,11 +54,11 @@ export async function checkReplay(parts: Parts, webhook: SimulatedObject): Promi
 }
 
 function checkReplayed({ world, judge }: Parts, chat: SimulatedObject, webhookId: string, replayId: string): void {
-  const identity = chat.storage.get<LineIdentity>("identity");
+  const identity = chat.storage.get<SubscriptionIdentity>("identity");
   if (!identity) return;
-  const line = judge.book.line(webhookId, chat.name, identity.life);
-  const sent = judge.book.replayedBy(line, replayId);
-  const left = judge.book.matching(line).filter(({ number }) => !sent.has(number));
+  const subscription = judge.book.subscription(webhookId, chat.name, identity.life);
+  const sent = judge.book.replayedBy(subscription, replayId);
+  const left = judge.book.matching(subscription).filter(({ number }) => !sent.has(number));
   const numbers = () => left.map(({ number }) => number).join();
   world.check("replayed", left.length === 0, () => `${chat.name} has not sent ${webhookId} ${numbers()} again`);
 }

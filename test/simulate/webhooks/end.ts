@@ -1,15 +1,15 @@
-import type { StoredLine } from "../../../src/webhooks/line/line.ts";
+import type { Subscription } from "../../../src/webhooks/subscription/subscription.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { LineIdentity } from "./chat.ts";
+import type { SubscriptionIdentity } from "./chat.ts";
 import { checkHurry } from "./end-hurry.ts";
 import { checkReplay } from "./end-replay.ts";
 import type { WebhookJudge } from "./judge.ts";
-import type { BookedLine } from "./lines-book.ts";
 import type { Owner } from "./owner.ts";
 import { MAX_EVENTS } from "./pass.ts";
 import { stateOf } from "./permit-judge.ts";
 import type { Receivers } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
+import type { BookedSubscription } from "./subscriptions-book.ts";
 
 interface Parts {
   world: WebhookWorld;
@@ -23,7 +23,10 @@ interface Parts {
 const HOUR = 3_600_000;
 /** After this time, all that waits for an answer, a lease or an alarm has gone on. */
 const SETTLED_MS = 10 * 60_000;
-/** How long a line may take once nothing makes it wait: the calls of chats that do not answer back off for minutes. */
+/**
+ * How long a subscription may take once nothing makes it wait: the calls of chats that do not answer back off for
+ * minutes.
+ */
 const GRACE_MS = 2 * HOUR;
 
 /** Ends all faults but some that stay, and checks that everything else is delivered. @throws Violation */
@@ -41,24 +44,24 @@ export async function checkEnd(parts: Parts): Promise<void> {
   await world.run(world.now + SETTLED_MS, MAX_EVENTS);
   for (const webhook of webhooks.values()) if (stateOf(webhook).name === "disabled") owner.enable(webhook.name);
   await world.run(world.now + SETTLED_MS, MAX_EVENTS);
-  const lines = [...chats.values()].flatMap((chat) => linesOf(parts, chat));
-  const healthy = lines.filter(({ line }) => !isDead || line.webhookId !== ill);
-  for (const { chat, line, dueAt } of healthy.sort((one, other) => one.dueAt - other.dueAt)) {
+  const subscriptions = [...chats.values()].flatMap((chat) => subscriptionsOf(parts, chat));
+  const healthy = subscriptions.filter(({ subscription }) => !isDead || subscription.webhookId !== ill);
+  for (const { chat, subscription, dueAt } of healthy.sort((one, other) => one.dueAt - other.dueAt)) {
     await world.run(dueAt + GRACE_MS, MAX_EVENTS);
-    const webhook = webhooks.get(line.webhookId);
-    // It has failed for days, and no line was due to find out that it works again.
+    const webhook = webhooks.get(subscription.webhookId);
+    // It has failed for days, and no subscription was due to find out that it works again.
     if (webhook && stateOf(webhook).name === "disabled") {
       owner.enable(webhook.name);
       await world.run(world.now + GRACE_MS, MAX_EVENTS);
     }
-    if (!isAlive(parts, chat, line)) continue;
-    const left = judge.left(line);
+    if (!isAlive(parts, chat, subscription)) continue;
+    const left = judge.left(subscription);
     world.check(
       "complete",
       left.length === 0,
-      () => `${line.chatId} still owes ${line.webhookId} the events ${left.join()}`,
+      () => `${subscription.chatId} still owes ${subscription.webhookId} the events ${left.join()}`,
     );
-    checkKnown(parts, chat, line);
+    checkKnown(parts, chat, subscription);
   }
   const works = [...webhooks.values()].filter(({ name }) => {
     return !(isDead && name === ill) && judge.book.webhooks.get(name)?.isBeingDeleted === false;
@@ -68,40 +71,48 @@ export async function checkEnd(parts: Parts): Promise<void> {
   await checkReplay(parts, world.pick(works));
 }
 
-/** The lines of a chat, and when nothing makes them wait. */
-function linesOf({ world, judge, webhooks }: Parts, chat: SimulatedObject) {
-  const identity = chat.storage.get<LineIdentity>("identity");
+/** The subscriptions of a chat, and when nothing makes them wait. */
+function subscriptionsOf({ world, judge, webhooks }: Parts, chat: SimulatedObject) {
+  const identity = chat.storage.get<SubscriptionIdentity>("identity");
   if (!identity) return [];
   return [...judge.book.webhooks.values()].map(({ id }) => {
-    const stored = chat.storage.get<StoredLine>(`line ${id}`);
+    const stored = chat.storage.get<Subscription>(`line ${id}`);
     const webhook = webhooks.get(id);
     const { pausedUntil, probes } = webhook ? stateOf(webhook) : { pausedUntil: 0, probes: null };
     const replays = (stored?.replays ?? []).map(({ head }) => head?.nextAt ?? 0);
     const dueAt = Math.max(world.now, stored?.head?.nextAt ?? 0, pausedUntil, probes?.probeAt ?? 0, ...replays);
-    return { chat, line: judge.book.line(id, chat.name, identity.life), dueAt };
+    return { chat, subscription: judge.book.subscription(id, chat.name, identity.life), dueAt };
   });
 }
 
-function isAlive({ judge }: Parts, chat: SimulatedObject, { webhookId, life }: BookedLine): boolean {
-  const isSame = chat.storage.get<LineIdentity>("identity")?.life === life;
+function isAlive({ judge }: Parts, chat: SimulatedObject, { webhookId, life }: BookedSubscription): boolean {
+  const isSame = chat.storage.get<SubscriptionIdentity>("identity")?.life === life;
   return isSame && !judge.book.webhooks.get(webhookId)?.isDeleted;
 }
 
-/** The webhook's object knows what the line gave up. */
-function checkKnown({ world, webhooks }: Parts, chat: SimulatedObject, line: BookedLine): void {
-  const stored = chat.storage.get<StoredLine>(`line ${line.webhookId}`);
+/** The webhook's object knows what the subscription gave up. */
+function checkKnown({ world, webhooks }: Parts, chat: SimulatedObject, subscription: BookedSubscription): void {
+  const stored = chat.storage.get<Subscription>(`line ${subscription.webhookId}`);
   const owed = stored?.unreported.length ?? 0;
-  world.check("known", owed === 0, () => `${line.chatId} has not told ${line.webhookId} what it gave up`);
+  world.check(
+    "known",
+    owed === 0,
+    () => `${subscription.chatId} has not told ${subscription.webhookId} what it gave up`,
+  );
   const failed = webhooks
-    .get(line.webhookId)
+    .get(subscription.webhookId)
     ?.storage.read<{ first: number; last: number }>(
       "failed",
       "select first, last from failed where line = ?",
-      line.chatId,
+      subscription.chatId,
     );
-  for (const [number, end] of line.ended) {
-    if (end !== "given up" || line.replayed.has(number)) continue;
+  for (const [number, end] of subscription.ended) {
+    if (end !== "given up" || subscription.replayed.has(number)) continue;
     const isKnown = failed?.some(({ first, last }) => first <= number && number <= last);
-    world.check("known", isKnown === true, () => `${line.webhookId} does not know that event ${number} was given up`);
+    world.check(
+      "known",
+      isKnown === true,
+      () => `${subscription.webhookId} does not know that event ${number} was given up`,
+    );
   }
 }

@@ -1,11 +1,11 @@
 import type { WebhookAttempt } from "../../../src/model/webhook.ts";
-import type { StoredLine } from "../../../src/webhooks/line/line.ts";
+import type { Subscription } from "../../../src/webhooks/subscription/subscription.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { LineIdentity } from "./chat.ts";
-import { type BookedLine, LinesBook } from "./lines-book.ts";
+import type { SubscriptionIdentity } from "./chat.ts";
 import { PermitJudge, stateOf } from "./permit-judge.ts";
 import type { Call } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
+import { type BookedSubscription, SubscriptionsBook } from "./subscriptions-book.ts";
 import { checkWait } from "./waits.ts";
 
 const MINUTE = 60_000;
@@ -21,7 +21,7 @@ const MAX_BUSY = 3;
 
 /** Checks what receivers see, and what chats store. */
 export class WebhookJudge {
-  readonly book = new LinesBook();
+  readonly book = new SubscriptionsBook();
   readonly permits: PermitJudge;
   readonly #world: WebhookWorld;
   readonly #chats: ReadonlyMap<string, SimulatedObject>;
@@ -50,26 +50,34 @@ export class WebhookJudge {
   }
 
   /** The chat's code calls `fetch`. Nothing may have changed since then when the call leaves. */
-  begins({ lineId, life, number, seq, text, chat, webhookId }: Call): void {
+  begins({ subscriptionId, life, number, seq, text, chat, webhookId }: Call): void {
     const world = this.#world;
-    const held = chat.storage.get<LineIdentity>("identity")?.life;
-    world.check("erased", held === life, () => `${lineId} sends event ${number} of life ${life} and has life ${held}`);
+    const held = chat.storage.get<SubscriptionIdentity>("identity")?.life;
+    world.check(
+      "erased",
+      held === life,
+      () => `${subscriptionId} sends event ${number} of life ${life} and has life ${held}`,
+    );
     const stored = seq === null ? null : (chat.storage.get<string>(`text ${seq}`) ?? null);
-    world.check("redacted", (text || null) === (stored || null), () => `${webhookId} is sent "${text}" of ${lineId}`);
+    world.check(
+      "redacted",
+      (text || null) === (stored || null),
+      () => `${webhookId} is sent "${text}" of ${subscriptionId}`,
+    );
   }
 
   /** A call leaves the chat. @returns what ends it */
   leaves(call: Call): () => void {
-    const { webhookId, lineId, life, number, replayId, attempt } = call;
-    const line = this.book.line(webhookId, lineId, life);
+    const { webhookId, subscriptionId, life, number, replayId, attempt } = call;
+    const subscription = this.book.subscription(webhookId, subscriptionId, life);
     this.#checkId(call);
     this.#checkUnderWay(call);
     this.#checkDisabled(call);
     if (replayId === null) {
-      if (attempt === 1 && !line.calls.has(number)) this.#checkOrder(line, number);
-      this.#checkTry(line, call);
-      line.calls.set(number, (line.calls.get(number) ?? 0) + 1);
-    } else this.#checkReplay(line, call);
+      if (attempt === 1 && !subscription.calls.has(number)) this.#checkOrder(subscription, number);
+      this.#checkTry(subscription, call);
+      subscription.calls.set(number, (subscription.calls.get(number) ?? 0) + 1);
+    } else this.#checkReplay(subscription, call);
     this.#underWay.add(call);
     return () => this.#underWay.delete(call);
   }
@@ -80,13 +88,13 @@ export class WebhookJudge {
   }
 
   #apply(call: Call, status: number | null, retryAfter: string | null): void {
-    const { webhookId, lineId, life, number, replayId } = call;
-    const line = this.book.line(webhookId, lineId, life);
+    const { webhookId, subscriptionId, life, number, replayId } = call;
+    const subscription = this.book.subscription(webhookId, subscriptionId, life);
     if (status === 200) {
-      if (replayId === null) this.book.ended(line, number, "accepted");
+      if (replayId === null) this.book.ended(subscription, number, "accepted");
       else {
-        line.replayed.add(number);
-        this.book.replayedBy(line, replayId).add(number);
+        subscription.replayed.add(number);
+        this.book.replayedBy(subscription, replayId).add(number);
       }
       return;
     }
@@ -94,18 +102,22 @@ export class WebhookJudge {
   }
 
   /** The chat knows that a call failed. */
-  #failed({ webhookId, lineId, life, number, replayId, chat }: Call, retryAfter: string | null): void {
+  #failed({ webhookId, subscriptionId, life, number, replayId, chat }: Call, retryAfter: string | null): void {
     if (replayId !== null) return;
-    const line = this.book.line(webhookId, lineId, life);
-    if (line.calls.get(number) === undefined || chat.storage.get<LineIdentity>("identity")?.life !== life) return;
-    const stored = chat.storage.get<StoredLine>(`line ${webhookId}`);
-    const failures = (line.failures.get(number) ?? 0) + 1;
-    line.failures.set(number, failures);
+    const subscription = this.book.subscription(webhookId, subscriptionId, life);
+    if (
+      subscription.calls.get(number) === undefined ||
+      chat.storage.get<SubscriptionIdentity>("identity")?.life !== life
+    )
+      return;
+    const stored = chat.storage.get<Subscription>(`line ${webhookId}`);
+    const failures = (subscription.failures.get(number) ?? 0) + 1;
+    subscription.failures.set(number, failures);
     // `gone` and what was skipped in the meantime do not wait.
     if (stored?.head?.number !== number || stored.head.nextAt === 0 || stored.recent.at(-1)?.httpStatus === 410) return;
     const wait = Math.max(0.8 * (ALL_WAITS[failures - 1] ?? 0), Number(retryAfter ?? 0) * 1_000);
-    line.notBefore.set(number, chat.now + wait - 1);
-    line.plannedAt.set(number, this.#world.now);
+    subscription.notBefore.set(number, chat.now + wait - 1);
+    subscription.plannedAt.set(number, this.#world.now);
   }
 
   /** A chat's object has committed. */
@@ -114,17 +126,17 @@ export class WebhookJudge {
     const answers = this.#answers.filter(({ call }) => call.chat === chat);
     this.#answers = this.#answers.filter(({ call }) => call.chat !== chat);
     for (const { call, apply } of answers) if (call.losses === chat.losses) apply();
-    const identity = storage.get<LineIdentity>("identity");
+    const identity = storage.get<SubscriptionIdentity>("identity");
     if (!identity) return;
     const { chatId, life } = identity;
     this.#addEvents(chat, identity);
     for (const webhookId of this.book.webhooks.keys()) {
-      const stored = storage.get<StoredLine>(`line ${webhookId}`);
+      const stored = storage.get<Subscription>(`line ${webhookId}`);
       if (!stored) continue;
       const webhook = this.#webhooks.get(webhookId);
       if (webhook) this.#checkWait(chat, webhook);
-      const line = this.book.line(webhookId, chatId, life);
-      for (const report of stored.unreported) if (report.replayId === null) this.#gaveUp(line, report);
+      const subscription = this.book.subscription(webhookId, chatId, life);
+      for (const report of stored.unreported) if (report.replayId === null) this.#gaveUp(subscription, report);
       const redacted = this.#redacted.get(`${chatId} ${life}`);
       if (!redacted) continue;
       for (const { response } of stored.recent) {
@@ -149,10 +161,10 @@ export class WebhookJudge {
     return this.#skips.get(webhookId) ?? 0;
   }
 
-  /** The events that a line must send and that have not ended. */
-  left(line: BookedLine): number[] {
-    const required = this.book.required(line, this.skipBefore(line.webhookId));
-    return required.filter(({ number }) => !line.ended.has(number)).map(({ number }) => number);
+  /** The events that a subscription must send and that have not ended. */
+  left(subscription: BookedSubscription): number[] {
+    const required = this.book.required(subscription, this.skipBefore(subscription.webhookId));
+    return required.filter(({ number }) => !subscription.ended.has(number)).map(({ number }) => number);
   }
 
   /** How many calls of a webhook are under way. */
@@ -164,7 +176,7 @@ export class WebhookJudge {
     if (!this.book.webhooks.get(webhook.name)?.isBeingDeleted) checkWait(this.#world, chat, webhook);
   }
 
-  #addEvents({ storage }: SimulatedObject, { chatId, life }: LineIdentity): void {
+  #addEvents({ storage }: SimulatedObject, { chatId, life }: SubscriptionIdentity): void {
     const events = this.book.events(chatId, life);
     const rows = storage.read<{ n: number; type: string; seq: number | null; at: number }>(
       "events",
@@ -173,7 +185,7 @@ export class WebhookJudge {
     );
     const versions = new Map<string, number>();
     for (const webhookId of rows.length > 0 ? this.book.webhooks.keys() : []) {
-      const version = storage.get<StoredLine>(`line ${webhookId}`)?.filter.version;
+      const version = storage.get<Subscription>(`line ${webhookId}`)?.filter.version;
       if (version !== undefined) versions.set(webhookId, version);
     }
     const of = `${chatId} ${life}`;
@@ -187,30 +199,30 @@ export class WebhookJudge {
     }
   }
 
-  #gaveUp(line: BookedLine, report: WebhookAttempt): void {
+  #gaveUp(subscription: BookedSubscription, report: WebhookAttempt): void {
     const { number, first = number, code, httpStatus } = report;
     const key = `${first} ${number}`;
-    if (line.seen.has(key)) return;
-    line.seen.add(key);
+    if (subscription.seen.has(key)) return;
+    subscription.seen.add(key);
     const world = this.#world;
     world.count(`given up: ${httpStatus === null ? code : "its tries"}`);
-    for (const event of this.book.givenUp(line, report)) {
-      this.book.ended(line, event.number, "given up");
+    for (const event of this.book.givenUp(subscription, report)) {
+      this.book.ended(subscription, event.number, "given up");
       if (code === "skipped") continue;
-      const age = (this.#chats.get(line.chatId)?.now ?? 0) - event.at;
-      const calls = line.calls.get(event.number) ?? 0;
+      const age = (this.#chats.get(subscription.chatId)?.now ?? 0) - event.at;
+      const calls = subscription.calls.get(event.number) ?? 0;
       const isRefused =
         httpStatus !== null && httpStatus >= 400 && httpStatus < 500 && ![401, 404].includes(httpStatus);
       const least = isRefused && httpStatus !== 429 ? 5 : 15;
       const isOver = code === "expired" ? age > 30 * DAY : calls >= least;
       const text = () =>
-        `${line.chatId} gave event ${event.number} up with ${code} after ${calls} calls, ${age} ms old`;
+        `${subscription.chatId} gave event ${event.number} up with ${code} after ${calls} calls, ${age} ms old`;
       world.check("tries", isOver, text);
     }
   }
 
-  /** Without an alarm, each event was reported, and each line has sent what it must. */
-  #checkNothingLeft({ storage }: SimulatedObject, { chatId, life }: LineIdentity): void {
+  /** Without an alarm, each event was reported, and each subscription has sent what it must. */
+  #checkNothingLeft({ storage }: SimulatedObject, { chatId, life }: SubscriptionIdentity): void {
     const world = this.#world;
     const newest = this.book.events(chatId, life).length;
     const reported = storage.get<{ events: number }>("reported")?.events ?? 0;
@@ -220,17 +232,17 @@ export class WebhookJudge {
       () => `${chatId} has no alarm and ${newest} events, ${reported} reported`,
     );
     for (const { id, isDeleted } of this.book.webhooks.values()) {
-      const stored = storage.get<StoredLine>(`line ${id}`);
+      const stored = storage.get<Subscription>(`line ${id}`);
       if (!stored || isDeleted) continue;
-      const left = this.left(this.book.line(id, chatId, life));
+      const left = this.left(this.book.subscription(id, chatId, life));
       world.check("alarm", left.length === 0, () => `${chatId} has no alarm and owes ${id} the events ${left.join()}`);
       const { unreported } = stored;
       world.check("alarm", unreported.length === 0, () => `${chatId} has no alarm and owes ${id} a report`);
     }
   }
 
-  #checkId({ eventId, lineId, life, number }: Call): void {
-    const event = `${lineId} ${life} ${number}`;
+  #checkId({ eventId, subscriptionId, life, number }: Call): void {
+    const event = `${subscriptionId} ${life} ${number}`;
     const known = this.#ids.get(eventId) ?? event;
     this.#world.check("identity", known === event, () => `${eventId} is event ${event} and event ${known}`);
     this.#ids.set(eventId, event);
@@ -240,15 +252,19 @@ export class WebhookJudge {
     this.#ids.set(same, eventId);
   }
 
-  #checkUnderWay({ webhookId, lineId, chat, losses }: Call): void {
+  #checkUnderWay({ webhookId, subscriptionId, chat, losses }: Call): void {
     const world = this.#world;
     const others = [...this.#underWay];
     const ofWebhook = others.filter((call) => call.webhookId === webhookId);
     const ofChat = others.filter((call) => call.chat === chat && call.losses === losses);
-    world.check("slots", ofChat.length < MAX_BUSY, () => `${lineId} makes ${ofChat.length + 1} calls at a time`);
+    world.check(
+      "slots",
+      ofChat.length < MAX_BUSY,
+      () => `${subscriptionId} makes ${ofChat.length + 1} calls at a time`,
+    );
     if (this.permits.hasLost(webhookId)) return;
-    const isSame = ofWebhook.some((call) => call.lineId === lineId);
-    world.check("single", !isSame, () => `${lineId} makes two calls of ${webhookId} at a time`);
+    const isSame = ofWebhook.some((call) => call.subscriptionId === subscriptionId);
+    world.check("single", !isSame, () => `${subscriptionId} makes two calls of ${webhookId} at a time`);
     const most = this.book.webhooks.get(webhookId)?.concurrency ?? 0;
     world.check(
       "concurrency",
@@ -257,52 +273,56 @@ export class WebhookJudge {
     );
   }
 
-  #checkDisabled({ webhookId, lineId }: Call): void {
+  #checkDisabled({ webhookId, subscriptionId }: Call): void {
     const since = this.permits.disabledSince(webhookId);
-    const text = () => `${lineId} calls ${webhookId}, which was disabled ${this.#world.now - (since ?? 0)} ms before`;
+    const text = () =>
+      `${subscriptionId} calls ${webhookId}, which was disabled ${this.#world.now - (since ?? 0)} ms before`;
     this.#world.check("disabled", since === null || this.#world.now - since <= PERMIT_MS, text);
   }
 
   /** Calls that ask for an earlier replay may arrive late. */
-  #checkReplay(line: BookedLine, { webhookId, lineId, number, replayId }: Call): void {
+  #checkReplay(subscription: BookedSubscription, { webhookId, subscriptionId, number, replayId }: Call): void {
     const world = this.#world;
     world.count("a replay's call");
     const last = this.#webhooks.get(webhookId)?.storage.get<{ id: string }>("replay")?.id;
     if (replayId === null || replayId !== last) return;
-    const isNew = !this.book.replayedBy(line, replayId).has(number);
-    world.check("once", isNew, () => `${lineId} sends ${webhookId} event ${number} again in the same replay`);
+    const isNew = !this.book.replayedBy(subscription, replayId).has(number);
+    world.check("once", isNew, () => `${subscriptionId} sends ${webhookId} event ${number} again in the same replay`);
   }
 
-  #checkOrder(line: BookedLine, number: number): void {
-    const before = this.left(line).filter((each) => each < number);
-    const text = () => `${line.chatId} sends ${line.webhookId} event ${number} before ${before.join()}`;
+  #checkOrder(subscription: BookedSubscription, number: number): void {
+    const before = this.left(subscription).filter((each) => each < number);
+    const text = () => `${subscription.chatId} sends ${subscription.webhookId} event ${number} before ${before.join()}`;
     this.#world.check("order", before.length === 0, text);
   }
 
-  #checkTry(line: BookedLine, { number, previous, lineId, webhookId, attempt, chat }: Call): void {
+  #checkTry(
+    subscription: BookedSubscription,
+    { number, previous, subscriptionId, webhookId, attempt, chat }: Call,
+  ): void {
     const world = this.#world;
-    const end = line.ended.get(number);
+    const end = subscription.ended.get(number);
     world.check(
       "once",
       end === undefined,
-      () => `${lineId} sends ${webhookId} event ${number} again, which was ${end}`,
+      () => `${subscriptionId} sends ${webhookId} event ${number} again, which was ${end}`,
     );
-    const age = chat.now - (this.book.events(lineId, line.life)[number - 1]?.at ?? 0);
+    const age = chat.now - (this.book.events(subscriptionId, subscription.life)[number - 1]?.at ?? 0);
     // The clock of a new instance may be behind the clock of the one before it.
     const isFresh = age <= 30 * DAY + MINUTE;
-    world.check("tries", isFresh, () => `${lineId} sends event ${number}, which is ${age / DAY} days old`);
-    if (line.calls.has(number)) world.count("an event is sent again");
-    const known = line.lastEnded;
-    const text = () => `event ${number} of ${lineId} names ${previous} as the one before it, not ${known}`;
+    world.check("tries", isFresh, () => `${subscriptionId} sends event ${number}, which is ${age / DAY} days old`);
+    if (subscription.calls.has(number)) world.count("an event is sent again");
+    const known = subscription.lastEnded;
+    const text = () => `event ${number} of ${subscriptionId} names ${previous} as the one before it, not ${known}`;
     world.check("previous", previous === known, text);
-    const early = (line.notBefore.get(number) ?? 0) - chat.now;
+    const early = (subscription.notBefore.get(number) ?? 0) - chat.now;
     const startedAt = this.#starts.get(webhookId)?.at ?? Number.NEGATIVE_INFINITY;
     // A fresh start of the webhook brings forward what was planned before it. Clocks differ.
-    const isPlanned = (line.plannedAt.get(number) ?? 0) > startedAt + MINUTE;
+    const isPlanned = (subscription.plannedAt.get(number) ?? 0) > startedAt + MINUTE;
     world.check(
       "schedule",
       early <= 0 || !isPlanned,
-      () => `${lineId} makes try ${attempt} of event ${number} ${early} ms early`,
+      () => `${subscriptionId} makes try ${attempt} of event ${number} ${early} ms early`,
     );
   }
 }

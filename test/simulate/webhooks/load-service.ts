@@ -13,11 +13,11 @@ const LOWER_LIMITS: readonly Replacement[] = [
     wrong: `export const KEPT_ATTEMPTS = ${KEPT_ATTEMPTS};`,
   },
   {
-    file: "src/webhooks/line/pending-events.ts",
+    file: "src/webhooks/subscription/pending-events.ts",
     right: "const STEP = { numbers: 10_000, statement: 100, facts: 2_000 };",
     wrong: "const STEP = { numbers: 8, statement: 2, facts: 3 };",
   },
-  { file: "src/webhooks/line/sender.ts", right: "const MAX_RANGES = 1_000;", wrong: "const MAX_RANGES = 3;" },
+  { file: "src/webhooks/subscription/sender.ts", right: "const MAX_RANGES = 1_000;", wrong: "const MAX_RANGES = 3;" },
   { file: "src/webhooks/object/replay-run.ts", right: "const PER_STEP = 200;", wrong: "const PER_STEP = 3;" },
 ];
 

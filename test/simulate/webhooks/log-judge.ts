@@ -51,11 +51,14 @@ export class LogJudge {
   }
 
   /** A webhook's object has answered a report. */
-  answered({ name }: SimulatedObject, { lineId, number, replayId, startedAt, outcome }: WebhookAttempt): void {
-    const isLogged = this.#of(name).names.has(nameOf(lineId, number, replayId, startedAt, outcome));
+  answered(
+    { name }: SimulatedObject,
+    { lineId: subscriptionId, number, replayId, startedAt, outcome }: WebhookAttempt,
+  ): void {
+    const isLogged = this.#of(name).names.has(nameOf(subscriptionId, number, replayId, startedAt, outcome));
     this.#check(
       isLogged,
-      () => `${name} has not logged the attempt of event ${number} of ${lineId}, which it was told`,
+      () => `${name} has not logged the attempt of event ${number} of ${subscriptionId}, which it was told`,
     );
   }
 
@@ -77,6 +80,12 @@ export class LogJudge {
   }
 }
 
-function nameOf(lineId: string, number: number, replayId: string | null, startedAt: number, outcome: string): string {
-  return [lineId, number, replayId, startedAt, outcome].join(" ");
+function nameOf(
+  subscriptionId: string,
+  number: number,
+  replayId: string | null,
+  startedAt: number,
+  outcome: string,
+): string {
+  return [subscriptionId, number, replayId, startedAt, outcome].join(" ");
 }

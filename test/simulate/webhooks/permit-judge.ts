@@ -1,11 +1,11 @@
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/model/webhook.ts";
-import { reportedClass } from "../../../src/webhooks/line/retry.ts";
 import type { WebhookState } from "../../../src/webhooks/object/state.ts";
+import { reportedClass } from "../../../src/webhooks/subscription/retry.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Result } from "../objects/party.ts";
-import type { LinesBook } from "./lines-book.ts";
 import { LogJudge } from "./log-judge.ts";
 import type { WebhookWorld } from "./rules.ts";
+import type { SubscriptionsBook } from "./subscriptions-book.ts";
 
 /** How long a permit that is not reported counts. */
 const LEASE_MS = 35_000;
@@ -13,17 +13,17 @@ const LOST_MS = 36_000;
 const FAILURES_IN_A_ROW = 5;
 /** The waits before the probes of a failing webhook, as the guide lists them. */
 const PROBE_WAITS = [5, 15, 60, 300, 900, 1_800, 3_600].map((seconds) => seconds * 1_000);
-const ONE_LINE_PAUSE_MS = 60_000;
+const ONE_SUBSCRIPTION_PAUSE_MS = 60_000;
 /** A request may wait this long in memory. */
 const MAX_HOLD_MS = 1_500;
 
-/** A line that did not answer its wake-up in time is not woken again for five minutes at most. */
+/** A subscription that did not answer its wake-up in time is not woken again for five minutes at most. */
 const WAKE_MS = 10_000;
 const AWAY_MS = 300_000;
 
 /** What is known of a webhook's object. */
 interface Known {
-  /** The permits that count, by line, and until when. */
+  /** The permits that count, by subscription, and until when. */
   permits: Map<string, { id: string; until: number }>;
   lastStart: number;
   lostAt: number;
@@ -41,8 +41,8 @@ interface Known {
   pausedUntil: number;
   /** When that last grew, and what it was before. */
   paused: { at: number; before: number };
-  /** The longest pause that a line asked for since the last success. */
-  asked: { lineId: string; until: number } | null;
+  /** The longest pause that a subscription asked for since the last success. */
+  asked: { subscriptionId: string; until: number } | null;
   /** Reports of accepted calls that arrived and may not be applied yet. */
   successes: number;
   /** When each report first arrived at this instance. */
@@ -51,24 +51,24 @@ interface Known {
   succeededAt: number;
   /** When the next probe may start; null if the breaker is not open. */
   probeAt: number | null;
-  /** The only line that failed since the breaker opened; null if another one failed too. */
+  /** The only subscription that failed since the breaker opened; null if another one failed too. */
   onlyLine: string | null;
-  /** How many probes since the breaker opened are known to have failed, without those of the only line. */
+  /** How many probes since the breaker opened are known to have failed, without those of the only subscription. */
   failedProbes: number;
-  /** The line of the last probe that this instance granted. */
+  /** The subscription of the last probe that this instance granted. */
   lastProbe: string | null;
-  /** Until when each line that was woken counts as away; forever until it answers. */
+  /** Until when each subscription that was woken counts as away; forever until it answers. */
   away: Map<string, number>;
 }
 
 /** Checks the permits that the objects of webhooks grant. */
 export class PermitJudge {
   readonly #world: WebhookWorld;
-  readonly #book: LinesBook;
+  readonly #book: SubscriptionsBook;
   readonly #known = new Map<string, Known>();
   readonly #log: LogJudge;
 
-  constructor(world: WebhookWorld, book: LinesBook) {
+  constructor(world: WebhookWorld, book: SubscriptionsBook) {
     this.#world = world;
     this.#log = new LogJudge(world);
     this.#book = book;
@@ -96,15 +96,15 @@ export class PermitJudge {
       return () => this.#applied(webhook, report, arrivedAt);
     }
     if (method === "giveBack") {
-      const [, lineId, permit] = given as string[];
-      this.#givenBack(webhook, lineId, permit);
+      const [, subscriptionId, permit] = given as string[];
+      this.#givenBack(webhook, subscriptionId, permit);
       return undefined;
     }
     if (method !== "permit") return undefined;
     const request = given[0] as WebhookPermitRequest;
-    const { lineId, report, unused } = request;
+    const { lineId: subscriptionId, report, unused } = request;
     const arrivedAt = report ? this.#arrives(webhook, report) : 0;
-    this.#givenBack(webhook, lineId, unused);
+    this.#givenBack(webhook, subscriptionId, unused);
     return (value) => {
       this.#noteLoss(webhook);
       if (report) this.#applied(webhook, report, arrivedAt);
@@ -112,18 +112,18 @@ export class PermitJudge {
       this.#world.count(
         `permit: ${answer.outcome}${answer.outcome === "later" && answer.isWaiting ? ", waiting" : ""}`,
       );
-      if (answer.outcome === "granted") this.#granted(webhook, lineId, answer.permit);
+      if (answer.outcome === "granted") this.#granted(webhook, subscriptionId, answer.permit);
     };
   }
 
-  /** A webhook's object wakes a line. @returns what is told of the answer */
-  wakes(webhookId: string, lineId: string): (result: Result) => void {
+  /** A webhook's object wakes a subscription. @returns what is told of the answer */
+  wakes(webhookId: string, subscriptionId: string): (result: Result) => void {
     const { away } = this.#of(webhookId);
     const { now } = this.#world;
-    away.set(lineId, Number.POSITIVE_INFINITY);
+    away.set(subscriptionId, Number.POSITIVE_INFINITY);
     return (result) => {
       const isInTime = "value" in result && this.#world.now - now < WAKE_MS;
-      away.set(lineId, isInTime ? 0 : this.#world.now + AWAY_MS);
+      away.set(subscriptionId, isInTime ? 0 : this.#world.now + AWAY_MS);
     };
   }
 
@@ -154,12 +154,12 @@ export class PermitJudge {
     const waiting = webhook.storage.read("waiting", "select 1 from waiting limit 1").length;
     const willRing = webhook.storage.alarm !== null || webhook.isRinging;
     const isFine = state.name === "disabled" || waiting === 0 || willRing;
-    this.#world.check("alarm", isFine, () => `${webhook.name} has no alarm, and lines wait for it`);
+    this.#world.check("alarm", isFine, () => `${webhook.name} has no alarm, and subscriptions wait for it`);
   }
 
-  #givenBack(webhook: SimulatedObject, lineId = "", permit = ""): void {
+  #givenBack(webhook: SimulatedObject, subscriptionId = "", permit = ""): void {
     const { permits } = this.#of(webhook.name);
-    if (permits.get(lineId)?.id === permit) permits.delete(lineId);
+    if (permits.get(subscriptionId)?.id === permit) permits.delete(subscriptionId);
   }
 
   #checkProbePlan(webhook: SimulatedObject, probeAt: number): void {
@@ -169,20 +169,20 @@ export class PermitJudge {
     this.#world.check("probe", probeAt - webhook.now >= wait, text);
   }
 
-  #granted(webhook: SimulatedObject, lineId: string, id: string): void {
+  #granted(webhook: SimulatedObject, subscriptionId: string, id: string): void {
     const world = this.#world;
     const { name, now } = webhook;
     const known = this.#of(name);
-    world.note(() => `${name} grants ${lineId} the permit ${id}`);
+    world.note(() => `${name} grants ${subscriptionId} the permit ${id}`);
     const config = this.#book.webhooks.get(name);
     if (!config || config.isDeleted) return;
     // A state that changed in the same turn may have changed after the grant.
     const isNew = known.changedAt === world.now;
     const state = stateOf(webhook);
     world.check("disabled", isNew || state.name !== "disabled", () => `${name} is disabled and grants a permit`);
-    for (const [line, { until }] of known.permits) if (until <= now) known.permits.delete(line);
-    const own = known.permits.get(lineId);
-    world.check("single", own === undefined, () => `${name} grants ${lineId} a second permit`);
+    for (const [subscription, { until }] of known.permits) if (until <= now) known.permits.delete(subscription);
+    const own = known.permits.get(subscriptionId);
+    world.check("single", own === undefined, () => `${name} grants ${subscriptionId} a second permit`);
     const slots = state.probes || state.name === "trial" ? 1 : config.concurrency;
     const used = known.permits.size + 1;
     world.check(
@@ -197,34 +197,38 @@ export class PermitJudge {
     const isOver = isNew || known.successes > 0 || world.now >= pausedUntil;
     world.check("pause", isOver, () => `${name} grants a permit ${pausedUntil - world.now} ms early`);
     // A call that was granted before the state changed is not a probe.
-    if (isNew) known.lastProbe = id.includes(".probe.") ? lineId : known.lastProbe;
-    else if (state.probes) this.#probed(webhook, lineId, state.probes.probeAt);
-    known.permits.set(lineId, { id, until: now + LEASE_MS });
+    if (isNew) known.lastProbe = id.includes(".probe.") ? subscriptionId : known.lastProbe;
+    else if (state.probes) this.#probed(webhook, subscriptionId, state.probes.probeAt);
+    known.permits.set(subscriptionId, { id, until: now + LEASE_MS });
     known.lastStart = now;
   }
 
-  #probed(webhook: SimulatedObject, lineId: string, probeAt: number): void {
+  #probed(webhook: SimulatedObject, subscriptionId: string, probeAt: number): void {
     const world = this.#world;
     const known = this.#of(webhook.name);
     world.count("a probe");
     world.check("probe", webhook.now >= probeAt, () => `${webhook.name} is probed ${probeAt - webhook.now} ms early`);
-    if (known.lastProbe === lineId) {
+    if (known.lastProbe === subscriptionId) {
       const waiting = webhook.storage.read<{ line: string }>(
         "waiting",
         "select line from waiting where line <> ? and place < ?",
-        ...[lineId, webhook.now - MAX_HOLD_MS],
+        ...[subscriptionId, webhook.now - MAX_HOLD_MS],
       );
       const others = waiting.filter(({ line }) => (known.away.get(line) ?? 0) <= world.now);
-      world.check("probe", others.length === 0, () => `${lineId} probes ${webhook.name} again, while others wait`);
+      world.check(
+        "probe",
+        others.length === 0,
+        () => `${subscriptionId} probes ${webhook.name} again, while others wait`,
+      );
     }
-    known.lastProbe = lineId;
+    known.lastProbe = subscriptionId;
   }
 
   /** A report has arrived, and will be applied, unless it was before. @returns when it first arrived */
   #arrives(webhook: SimulatedObject, report: WebhookAttempt): number {
-    const { lineId, permit, outcome } = report;
+    const { lineId: subscriptionId, permit, outcome } = report;
     const known = this.#of(webhook.name);
-    if (known.permits.get(lineId)?.id === permit) known.permits.delete(lineId);
+    if (known.permits.get(subscriptionId)?.id === permit) known.permits.delete(subscriptionId);
     if (outcome === "accepted") {
       Object.assign(known, { failures: 0, pausedUntil: 0, asked: null, succeededAt: this.#world.now });
       known.successes++;
@@ -241,7 +245,7 @@ export class PermitJudge {
     if (this.#book.webhooks.get(webhook.name)?.isBeingDeleted) return;
     this.#log.answered(webhook, report);
     const known = this.#of(webhook.name);
-    const { permit, retryAfterMs, outcome, lineId } = report;
+    const { permit, retryAfterMs, outcome, lineId: subscriptionId } = report;
     if (outcome === "accepted") {
       Object.assign(known, { failures: 0, pausedUntil: 0, asked: null });
       known.successes = Math.max(0, known.successes - 1);
@@ -254,7 +258,7 @@ export class PermitJudge {
     if (reportedClass(report) !== "unavailable") return;
     // A permit can be answered long after its report was applied. A success since then counts from 0 again.
     if (arrivedAt > known.succeededAt) known.failures++;
-    if (state.probes && permit.includes(".probe.") && lineId !== known.onlyLine) {
+    if (state.probes && permit.includes(".probe.") && subscriptionId !== known.onlyLine) {
       known.onlyLine = null;
       known.failedProbes++;
     }
@@ -264,13 +268,13 @@ export class PermitJudge {
     this.#world.count("a pause");
     const until = arrivedAt + retryAfterMs;
     const { asked } = known;
-    // A line alone pauses the webhook for a minute at most, two for as long as both asked.
+    // A subscription alone pauses the webhook for a minute at most, two for as long as both asked.
     const isLatest = arrivedAt > known.succeededAt;
-    const agreed = isLatest && asked && asked.lineId !== lineId ? Math.min(asked.until, until) : 0;
+    const agreed = isLatest && asked && asked.subscriptionId !== subscriptionId ? Math.min(asked.until, until) : 0;
     const before = known.paused.at === this.#world.now ? known.paused.before : known.pausedUntil;
     known.paused = { at: this.#world.now, before };
-    known.pausedUntil = Math.max(known.pausedUntil, Math.min(until, arrivedAt + ONE_LINE_PAUSE_MS), agreed);
-    if (isLatest && (!asked || until >= asked.until)) known.asked = { lineId, until };
+    known.pausedUntil = Math.max(known.pausedUntil, Math.min(until, arrivedAt + ONE_SUBSCRIPTION_PAUSE_MS), agreed);
+    if (isLatest && (!asked || until >= asked.until)) known.asked = { subscriptionId, until };
   }
 
   #noteLoss(webhook: SimulatedObject): void {
@@ -320,8 +324,8 @@ export class PermitJudge {
   }
 }
 
-function nameOf({ permit, lineId, number, replayId }: WebhookAttempt): string {
-  return [permit, lineId, number, replayId].join(" ");
+function nameOf({ permit, lineId: subscriptionId, number, replayId }: WebhookAttempt): string {
+  return [permit, subscriptionId, number, replayId].join(" ");
 }
 
 type KnownState = Pick<WebhookState, "name" | "epoch" | "probes" | "pausedUntil" | "skipBefore" | "startedAt">;

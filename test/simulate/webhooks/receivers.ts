@@ -5,7 +5,7 @@ import type { WebhookWorld } from "./rules.ts";
 /** A call as its receiver sees it. */
 export interface Call {
   webhookId: string;
-  lineId: string;
+  subscriptionId: string;
   life: number;
   number: number;
   eventId: string;
@@ -49,12 +49,12 @@ export class Receivers {
   call(chat: SimulatedObject, { headers, body, signal }: RequestInit): Promise<Response> {
     const given = new Headers(headers);
     const event = JSON.parse(body as string) as Omit<Call, "eventId"> & { id: string };
-    const { id: eventId, lineId, life, number, type, seq, previous, text } = event;
+    const { id: eventId, subscriptionId, life, number, type, seq, previous, text } = event;
     const call: Call = {
       webhookId: given.get("parley-webhook") ?? "",
       replayId: given.get("parley-replay"),
       attempt: Number(given.get("parley-attempt")),
-      ...{ eventId, lineId, life, number, type, seq, previous, text, chat, losses: chat.losses },
+      ...{ eventId, subscriptionId, life, number, type, seq, previous, text, chat, losses: chat.losses },
     };
     this.judge.begins(call);
     return new Promise((resolve, reject) => {
@@ -89,7 +89,9 @@ export class Receivers {
   #answer(call: Call, reply: (answer: Answer) => void): void {
     const world = this.#world;
     const answer = this.#decide(call);
-    world.note(() => `${call.lineId} calls ${call.webhookId}: ${call.number} try ${call.attempt} -> ${answer.status}`);
+    world.note(
+      () => `${call.subscriptionId} calls ${call.webhookId}: ${call.number} try ${call.attempt} -> ${answer.status}`,
+    );
     if (answer.status === -1) return;
     const ms = world.fault("slow answer", 0.1) ? world.between(1_000, 28_000) : world.between(5, 500);
     if (answer.status === 200) {
@@ -98,9 +100,9 @@ export class Receivers {
     } else world.after(ms, () => reply(answer));
   }
 
-  #decide({ webhookId, lineId, eventId }: Call): Answer {
+  #decide({ webhookId, subscriptionId, eventId }: Call): Answer {
     const world = this.#world;
-    const retryAfterS = this.pausing.get(lineId);
+    const retryAfterS = this.pausing.get(subscriptionId);
     if (retryAfterS !== undefined) return { status: 429, retryAfterS };
     const sick = this.sick.get(webhookId);
     if (sick !== undefined) return { status: sick };

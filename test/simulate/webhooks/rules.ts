@@ -39,7 +39,7 @@ export const WEBHOOK_INVARIANTS = {
   logged: "2: a webhook's object logs each attempt that it was told of, once, without a gap",
   known: "2: the webhook's object knows each event that was given up",
   order: "3: an event's first attempt starts after all before it were accepted or given up",
-  single: "3: a line has one call at a time",
+  single: "3: a subscription has one call at a time",
   once: "4: an event that is known to be accepted or given up is not sent again",
   identity: "4: an event has one id, and no other event has it",
   replayed: "5: a replay reaches each chat that answers, also while another does not, and that one later",
@@ -54,11 +54,11 @@ export const WEBHOOK_INVARIANTS = {
   erased: "9: no attempt begins after the chat's deletion",
   previous: "11: each call names the event before it that was accepted or given up",
   alarm: "12: while work is left, an alarm is set or under way",
-  wake: "12: a webhook's object knows each line that waits for it, with a number that ends the wait",
+  wake: "12: a webhook's object knows each subscription that waits for it, with a number that ends the wait",
   concurrency: "13: no more calls are under way than the webhook allows, and one on trial",
   pace: "13: starts lie apart as the webhook's pace wants",
   pause: "13: no call starts before the end of a pause that the receiver asked for",
-  ended: "13: once somebody ends a pause, no line waits for it any longer",
+  ended: "13: once somebody ends a pause, no subscription waits for it any longer",
 } as const;
 type WebhookInvariant = keyof typeof WEBHOOK_INVARIANTS;
 

@@ -8,6 +8,6 @@ export { matches } from "../../../src/model/event-filter.ts";
 export { SYSTEM_CLOCK } from "../../../src/platform/clock.ts";
 export { StandingAlarm } from "../../../src/platform/object/alarm.ts";
 export { DueWork } from "../../../src/platform/object/due-work.ts";
-export { ObjectLines } from "../../../src/webhooks/line/object-lines.ts";
 export { WebhookObject } from "../../../src/webhooks/object/webhook-object.ts";
+export { ObjectSubscriptions } from "../../../src/webhooks/subscription/object-subscriptions.ts";
 export { platform } from "../objects/globals.ts";

@@ -7,7 +7,7 @@ import { pickAction, usePlatform } from "../objects/platform.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
 import { EPOCH, World } from "../objects/world.ts";
-import { LineChat, type LineIdentity } from "./chat.ts";
+import { SubscriptionChat, type SubscriptionIdentity } from "./chat.ts";
 import { checkEnd } from "./end.ts";
 import { WebhookJudge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
@@ -112,7 +112,7 @@ class Simulation {
   #act(): void {
     const world = this.#world;
     const chat = world.pick([...this.#chats.values()]);
-    const life = chat.storage.get<LineIdentity>("identity")?.life;
+    const life = chat.storage.get<SubscriptionIdentity>("identity")?.life;
     const ids = [...this.#judge.book.webhooks.values()].filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
     const id = world.pick(ids);
     const act = pickAction(world, [
@@ -174,14 +174,14 @@ class Simulation {
   }
 
   #redact(chat: SimulatedObject): void {
-    const identity = chat.storage.get<LineIdentity>("identity");
+    const identity = chat.storage.get<SubscriptionIdentity>("identity");
     const newest = identity ? this.#judge.book.events(chat.name, identity.life).length : 0;
     if (newest > 1) this.#send(chat, "redact", [this.#world.between(Math.max(2, newest - 6), newest)]);
   }
 
   #replay(chat: SimulatedObject, id: string): void {
     const world = this.#world;
-    const identity = chat.storage.get<LineIdentity>("identity");
+    const identity = chat.storage.get<SubscriptionIdentity>("identity");
     if (!identity) return;
     const { eventId, lifeDigits } = this.#service;
     const newest = this.#judge.book.events(chat.name, identity.life).length;
@@ -204,7 +204,7 @@ class Simulation {
       this.#world,
       name,
       (state, object) =>
-        new LineChat(state, object, {
+        new SubscriptionChat(state, object, {
           service: this.#service,
           env: this.#env(object),
           receivers: this.#receivers,
@@ -253,7 +253,10 @@ class Simulation {
     world.after(IDLE_MS, () => object.begun === begun && object.isIdle && object.lose());
   }
 
-  /** The instance that refused a line is lost while the line waits. The clock of the next one may be behind. */
+  /**
+   * The instance that refused a subscription is lost while the subscription waits. The clock of the next one may be
+   * behind.
+   */
   #loseAfterRefusal(webhook: SimulatedObject, answer: WebhookPermitAnswer): void {
     const world = this.#world;
     if (this.#isLong || answer.outcome !== "later" || !answer.isWaiting || !world.fault("webhook's object lost", 0.2))

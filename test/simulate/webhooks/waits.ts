@@ -1,13 +1,13 @@
-import type { StoredLine } from "../../../src/webhooks/line/line.ts";
+import type { Subscription } from "../../../src/webhooks/subscription/subscription.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { WebhookWorld } from "./rules.ts";
 
 /**
- * Checks that a line that waits for a webhook will be woken: the webhook's object knows it under the number that the
- * line has, or a later one. A wake-up with an earlier number does not end the wait.
+ * Checks that a subscription that waits for a webhook will be woken: the webhook's object knows it under the number
+ * that the subscription has, or a later one. A wake-up with an earlier number does not end the wait.
  */
 export function checkWait(world: WebhookWorld, chat: SimulatedObject, webhook: SimulatedObject): void {
-  const waiting = chat.storage.get<StoredLine>(`line ${webhook.name}`)?.waiting;
+  const waiting = chat.storage.get<Subscription>(`line ${webhook.name}`)?.waiting;
   if (!waiting) return;
   const query = "select number from waiting where line = ?";
   const [row] = webhook.storage.read<{ number: number }>("waiting", query, chat.name);

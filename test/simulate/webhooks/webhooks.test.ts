@@ -3,4 +3,4 @@ import { PLAIN_SABOTEURS } from "./saboteurs.ts";
 import { WEBHOOKS } from "./scenario.ts";
 
 const checksAlone = { ...WEBHOOKS, faults: [], events: [] };
-await testScenario("lines and webhooks", checksAlone, { seeds: 120, saboteurs: PLAIN_SABOTEURS });
+await testScenario("subscriptions and webhooks", checksAlone, { seeds: 120, saboteurs: PLAIN_SABOTEURS });

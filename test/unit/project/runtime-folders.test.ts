@@ -9,9 +9,9 @@ const PROGRAMS = /^src\/(cli|client|openapi|web)\//;
 /** What runs on both sides. */
 const BOTH = /^src\/(?:model|platform|http|secrets|db|calls|channels)\//;
 
-/** What stands below `object/` runs in a Durable Object, and so do the lines of webhooks, in those of their owners. */
+/** What stands below `object/` runs in a Durable Object, and so do subscriptions, in the objects of their owners. */
 function runsInObject(path: string): boolean {
-  return path.includes("/object/") || path.startsWith("src/webhooks/line/");
+  return path.includes("/object/") || path.startsWith("src/webhooks/subscription/");
 }
 
 /** Imports from outside of what runs in an object. The documents may read the limits of pure modules. */
@@ -93,7 +93,7 @@ test.for([
   ["a value", { "src/chats/verb.ts": 'import { row } from "./object/row.ts";' }],
   ["a type", { "src/chats/verb.ts": 'import type { Row } from "./object/row.ts";' }],
   ["a type in a type", { "src/chats/verb.ts": 'type Row = import("./object/row.ts").Row;' }],
-  ["a line", { "src/chats/verb.ts": 'export * from "../webhooks/line/line.ts";' }],
+  ["a subscription", { "src/chats/verb.ts": 'export * from "../webhooks/subscription/subscription.ts";' }],
 ] as const)("the check finds %s that the Worker takes from an object", ([, more]) => {
   expect(importsInto(EXAMPLE)).toEqual([]);
   expect(importsInto({ ...EXAMPLE, ...more })).toHaveLength(1);

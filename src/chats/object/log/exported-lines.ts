@@ -44,7 +44,7 @@ export function exportedPage(sql: SqlStorage, asked: ExportAsked, { log, notes }
   let lines = "";
   let { unplacedAfter } = asked;
   if (asked.upTo === null) {
-    const before = unplacedAndNotes(sql, unplacedAfter, notes);
+    const before = linesBeforeMessages(sql, unplacedAfter, notes);
     ({ lines, last: unplacedAfter } = before);
     if (!before.isComplete) {
       return { lines: new TextEncoder().encode(lines), seq: asked.seq, upTo: null, unplacedAfter };
@@ -56,16 +56,16 @@ export function exportedPage(sql: SqlStorage, asked: ExportAsked, { log, notes }
 }
 
 /** The messages without a place, and then the notes. */
-function unplacedAndNotes(sql: SqlStorage, after: string, notes: ExportedParts["notes"]): Lines {
+function linesBeforeMessages(sql: SqlStorage, after: string, notes: ExportedParts["notes"]): Lines {
   const noted = NOTE_PLACE.exec(after)?.[1];
-  const unplaced = noted === undefined ? unplacedLines(sql, after) : { lines: "", last: after, isComplete: true };
-  if (!unplaced.isComplete) return unplaced;
-  const { lines, last, isComplete } = notes.exportedLines(Number(noted ?? 0), MAX_CHARACTERS - unplaced.lines.length);
-  return { lines: unplaced.lines + lines, last: `note_${last}`, isComplete };
+  const withoutSeq = noted === undefined ? linesWithoutSeq(sql, after) : { lines: "", last: after, isComplete: true };
+  if (!withoutSeq.isComplete) return withoutSeq;
+  const { lines, last, isComplete } = notes.exportedLines(Number(noted ?? 0), MAX_CHARACTERS - withoutSeq.lines.length);
+  return { lines: withoutSeq.lines + lines, last: `note_${last}`, isComplete };
 }
 
 /** Messages without a place, in the order of their ids: those that wait for their time, and those that ended before it. */
-function unplacedLines(sql: SqlStorage, after: string): Lines {
+function linesWithoutSeq(sql: SqlStorage, after: string): Lines {
   let lines = "";
   let last = after;
   for (let read = 0; read < MAX_MESSAGES && lines.length < MAX_CHARACTERS; read += READ_AT_ONCE) {

@@ -10,7 +10,7 @@ import {
   type QueuedMessage,
   queuedMessage,
 } from "../delivery/row.ts";
-import { type StatusChange, updated, withStatus } from "../message-status.ts";
+import { type StatusChange, updated, withStatus } from "../status-change.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type EndMedia, type Floor, LogFloor, redactionKey } from "./floor.ts";

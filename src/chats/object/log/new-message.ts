@@ -1,7 +1,7 @@
 import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../../model/chat-answers.ts";
 import type { Extra } from "../../../model/content-schema.ts";
 import { messageId } from "../../../model/id.ts";
-import type { Message, ShownMedia, UnplacedMessage } from "../../../model/message.ts";
+import type { Message, MessageWithoutSeq, ShownMedia } from "../../../model/message.ts";
 
 /** The type of media of which nothing is known. */
 const UNKNOWN_TYPE = "application/octet-stream";
@@ -52,7 +52,7 @@ export function scheduledMessage(
   }: AcceptedDraft,
   { senderId, senderName, text }: Prepared,
   { chatId, at }: Pick<MessagePosition, "chatId" | "at">,
-): UnplacedMessage {
+): MessageWithoutSeq {
   return {
     id,
     chatId,
@@ -83,7 +83,7 @@ export function scheduledMessage(
  * A message in its place in the chat. It was created then, as far as its chat is concerned.
  * @param isQueued whether a network delivers it; if not, it is SENT at once
  */
-export function placedMessage(message: UnplacedMessage, { seq, at }: MessagePosition, isQueued: boolean): Message {
+export function placedMessage(message: MessageWithoutSeq, { seq, at }: MessagePosition, isQueued: boolean): Message {
   // The clock may have been set back since the message was scheduled.
   const now = at > message.updatedAt ? at : message.updatedAt;
   return {

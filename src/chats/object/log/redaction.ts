@@ -1,5 +1,5 @@
 import type { ShownMessage } from "../../../model/message.ts";
-import { withStatus } from "../message-status.ts";
+import { withStatus } from "../status-change.ts";
 
 /**
  * Redaction, or the contact's deletion, removes a message's text. A network may quote the text in an error, so error

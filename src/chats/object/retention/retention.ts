@@ -1,7 +1,7 @@
 import type { ChatRetention } from "../../../model/chat-answers.ts";
 import { earliest } from "../../../platform/object/alarm.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
-import type { ObjectLines } from "../../../webhooks/line/object-lines.ts";
+import type { ObjectSubscriptions } from "../../../webhooks/subscription/object-subscriptions.ts";
 import type { ChatReporter } from "../chat-report.ts";
 import type { ContactAddresses } from "../contact-addresses.ts";
 import type { Erasure } from "../erasure.ts";
@@ -27,7 +27,7 @@ interface Parts {
   scheduled: ScheduledMessages;
   report: ChatReporter;
   contact: ContactAddresses;
-  lines: ObjectLines;
+  subscriptions: ObjectSubscriptions;
   visitors: VisitorSockets;
   files: ChatFiles;
   erasure: Erasure;
@@ -110,20 +110,20 @@ export class Retention implements DuePart {
 
   /** Whether nothing waits in the chat, besides its messages, and no visitor is online. */
   #isIdle(now: number): boolean {
-    const { files, lines, scheduled, visitors } = this.#parts;
-    return !visitors.isOnline && earliest([lines.dueAt(now), scheduled.dueAt(now), files.dueAt(now)]) === null;
+    const { files, subscriptions, scheduled, visitors } = this.#parts;
+    return !visitors.isOnline && earliest([subscriptions.dueAt(now), scheduled.dueAt(now), files.dueAt(now)]) === null;
   }
 
   /** Deletes the oldest messages. @returns whether it deleted any */
   #step(now: number): boolean {
-    const { lines, log, notes, scheduled } = this.#parts;
+    const { subscriptions, log, notes, scheduled } = this.#parts;
     const kept = this.#keptMs();
     if (kept === null) return false;
     const isNoteRemoved = notes.purge(now - kept);
     const isAnyRemoved = scheduled.ended.purge((endedAt) => endedAt > now - kept, STEP_SIZE) || isNoteRemoved;
     const last = lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
     if (!last) return isAnyRemoved;
-    lines.all.forgetResponses();
+    subscriptions.all.forgetResponses();
     log.deleteUpTo(last);
     return true;
   }

@@ -9,7 +9,7 @@ import type {
   Unknown,
   WalkedDue,
 } from "../../../model/chat-answers.ts";
-import type { UnplacedMessage } from "../../../model/message.ts";
+import type { MessageWithoutSeq } from "../../../model/message.ts";
 import { scheduleCursor } from "../../../model/schedule.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { causeOf, type Logger } from "../../../platform/log.ts";
@@ -23,7 +23,7 @@ import { isFull, limitReached } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { type AcceptedDraft, scheduledMessage } from "../log/new-message.ts";
 import { redacted } from "../log/redaction.ts";
-import { withStatus } from "../message-status.ts";
+import { withStatus } from "../status-change.ts";
 import {
   bySoonest,
   changedTimes,
@@ -35,9 +35,9 @@ import {
   type Rest,
   SOON_MS,
 } from "./decisions.ts";
-import { type EndedRow, EndedRows, UNANSWERED } from "./ended-rows.ts";
-import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
-import { scheduledEvent, timeOf, withTimes } from "./unplaced.ts";
+import { type EndedRow, EndedWithoutSeq, UNANSWERED } from "./ended-without-seq.ts";
+import { scheduledEvent, timeOf, withTimes } from "./message-times.ts";
+import { type RowWithoutSeq, type ScheduledEntry, ScheduledRows } from "./scheduled-rows.ts";
 
 /** Delay after an error. */
 const AGAIN_AFTER_MS = 30_000;
@@ -57,7 +57,7 @@ interface Parts {
   adoption: Adoption;
   report: ChatReporter;
   /** See `MessageStore`, which uses scheduled messages, so its class isn't imported. */
-  store: { place(identity: ChatIdentity, row: UnplacedRow, remove: () => void): string };
+  store: { place(identity: ChatIdentity, row: RowWithoutSeq, remove: () => void): string };
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -70,7 +70,7 @@ interface Parts {
 export class ScheduledMessages implements DuePart {
   readonly #parts: Parts;
   readonly #rows: ScheduledRows;
-  readonly ended: EndedRows;
+  readonly ended: EndedWithoutSeq;
   #rest: Rest | null = null;
   /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
   readonly #stuck = new Map<string, number>();
@@ -78,7 +78,7 @@ export class ScheduledMessages implements DuePart {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#rows = new ScheduledRows(parts.storage.sql);
-    this.ended = new EndedRows(parts.storage, (media, messageId, now) => parts.files.end(media, messageId, now));
+    this.ended = new EndedWithoutSeq(parts.storage, (media, messageId, now) => parts.files.end(media, messageId, now));
   }
 
   /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
@@ -343,7 +343,7 @@ export class ScheduledMessages implements DuePart {
     return true;
   }
 
-  #place(identity: ChatIdentity, row: UnplacedRow): string {
+  #place(identity: ChatIdentity, row: RowWithoutSeq): string {
     try {
       return this.#parts.store.place(identity, row, () => this.#rows.remove(row.message.id));
     } catch (error) {
@@ -390,6 +390,6 @@ export class ScheduledMessages implements DuePart {
   }
 }
 
-function ok(message: UnplacedMessage): { outcome: "ok"; doc: string } {
+function ok(message: MessageWithoutSeq): { outcome: "ok"; doc: string } {
   return { outcome: "ok", doc: JSON.stringify(message) };
 }

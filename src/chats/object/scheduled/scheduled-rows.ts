@@ -1,9 +1,9 @@
 import type { Due, Media, UsedTemplate } from "../../../model/chat-answers.ts";
-import type { UnplacedMessage } from "../../../model/message.ts";
+import type { MessageWithoutSeq } from "../../../model/message.ts";
 
 /** A message without a place in the chat, and the columns that go with it. */
-export interface UnplacedRow {
-  message: UnplacedMessage;
+export interface RowWithoutSeq {
+  message: MessageWithoutSeq;
   dedupe: string | null;
   fingerprint: string | null;
   template: UsedTemplate | null;
@@ -51,19 +51,19 @@ export class ScheduledRows {
   }
 
   /** A scheduled message; null if there is none with this id. */
-  byId(id: string): UnplacedRow | null {
+  byId(id: string): RowWithoutSeq | null {
     const entry = this.#entries().get(id);
     return entry ? this.read(entry) : null;
   }
 
-  read({ id }: ScheduledEntry): UnplacedRow {
+  read({ id }: ScheduledEntry): RowWithoutSeq {
     const query = "select doc, dedupe, fingerprint, template, media, named from scheduled where id = ?";
     const [row] = this.#sql.exec<Columns>(query, id).toArray();
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
-    return unplacedRow(row);
+    return rowWithoutSeq(row);
   }
 
-  insert({ message, dedupe, fingerprint, template, media, isNamed }: UnplacedRow, { dueAt, turn }: Due): void {
+  insert({ message, dedupe, fingerprint, template, media, isNamed }: RowWithoutSeq, { dueAt, turn }: Due): void {
     const { id } = message;
     this.#sql.exec(
       "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -74,7 +74,7 @@ export class ScheduledRows {
   }
 
   /** Writes a message's new times. Its turn stays. @param timedBy the number of the event, if it is due at another time */
-  move(message: UnplacedMessage, dueAt: number, timedBy: number | null): void {
+  move(message: MessageWithoutSeq, dueAt: number, timedBy: number | null): void {
     const { id } = message;
     this.#sql.exec(
       "update scheduled set doc = ?, due_at = ?, moved = coalesce(?, moved) where id = ?",
@@ -105,9 +105,9 @@ export class ScheduledRows {
   }
 }
 
-export function unplacedRow({ doc, dedupe, fingerprint, template, media, named }: Columns): UnplacedRow {
+export function rowWithoutSeq({ doc, dedupe, fingerprint, template, media, named }: Columns): RowWithoutSeq {
   return {
-    message: JSON.parse(doc) as UnplacedMessage,
+    message: JSON.parse(doc) as MessageWithoutSeq,
     dedupe,
     fingerprint,
     template: template === null ? null : (JSON.parse(template) as UsedTemplate),

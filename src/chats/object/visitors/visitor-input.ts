@@ -32,8 +32,8 @@ export interface InputParts {
   log: MessageLog;
   adoption: Adoption;
   details: StoredDetails;
-  /** See `MessageChanges`, which shows messages to visitors, so its class isn't imported. */
-  messageChanges: { visitorReacted(seq: number, emoji: string | null, at: number): Message | null };
+  /** See `EditsAndReactions`, which shows messages to visitors, so its class isn't imported. */
+  editsAndReactions: { visitorReacted(seq: number, emoji: string | null, at: number): Message | null };
   /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
   receive(as: AsOwner, draft: InboundDraft): Promise<ReceiveAnswer>;
 }
@@ -135,9 +135,9 @@ export class VisitorInput {
       sendFrame([socket], refusal);
       return;
     }
-    const { log, messageChanges } = this.#parts;
+    const { log, editsAndReactions } = this.#parts;
     const { changes } = log;
-    const message = messageChanges.visitorReacted(seq, emoji, Date.now());
+    const message = editsAndReactions.visitorReacted(seq, emoji, Date.now());
     // A change is shown on all pages.
     if (message && log.changes === changes) this.#pages.answer(socket, message);
   }

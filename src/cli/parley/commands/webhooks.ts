@@ -72,7 +72,7 @@ export const webhookCommands = [
     operands: ["webhook", "chat"],
     async run({ operands: { webhook, chat }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", `/webhooks/${webhook}/chats/${chat}`);
-      showLine(body, out);
+      showSubscription(body, out);
     },
   }),
   command({
@@ -82,7 +82,7 @@ export const webhookCommands = [
     async run({ operands: { webhook, chat }, service, out }) {
       const one = chat ? `/webhooks/${webhook}/chats/${chat}` : `/webhooks/${webhook}`;
       const { body } = await service.asOperatorOrClient("POST", `${one}/retry`);
-      if (chat) showLine(body, out);
+      if (chat) showSubscription(body, out);
       else out.record(body, body.webhook);
     },
   }),
@@ -94,7 +94,7 @@ export const webhookCommands = [
     async run({ operands: { webhook, chat, event: eventId }, service, out }) {
       const request = { body: { eventId } };
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${webhook}/chats/${chat}/skip`, request);
-      showLine(body, out);
+      showSubscription(body, out);
     },
   }),
   command({
@@ -127,9 +127,9 @@ sent.`,
 ];
 
 /** Shows what a chat sends to a webhook, with its last attempts as a table. */
-function showLine(body: JsonObject, out: Output): void {
-  const { attempts, ...line } = body;
-  out.record(body, line);
+function showSubscription(body: JsonObject, out: Output): void {
+  const { attempts, ...subscription } = body;
+  out.record(body, subscription);
   if (out.json) return;
   out.list({ attempts }, "attempts", { WHEN: "startedAt", EVENT: "eventId", ...OF_CALL, RESPONSE: "response" });
 }

@@ -7,7 +7,7 @@ import { eventId } from "../../../../src/model/event.ts";
 import { newId } from "../../../../src/model/id.ts";
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../../src/model/webhook.ts";
 import { seal, sealingKeys } from "../../../../src/secrets/sealing.ts";
-import { judgeAnswer } from "../../../../src/webhooks/line/retry.ts";
+import { judgeAnswer } from "../../../../src/webhooks/subscription/retry.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { newOrganization } from "../../../support/harness.ts";
 
@@ -43,10 +43,10 @@ export async function newWebhook(settings: Row = {}) {
   const { organizationId } = await newOrganization();
   const webhookId = await insertWebhook(organizationId, { url: "https://customer.test/hook", ...settings });
   const object = () => env.WEBHOOKS.getByName(webhookId);
-  const permit = (line: number, rest: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> =>
+  const permit = (subscription: number, rest: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> =>
     object().permit({
       webhookId,
-      lineId: lineOf(line),
+      lineId: subscriptionOf(subscription),
       number: 1,
       at: Date.now(),
       version: 1,
@@ -54,17 +54,17 @@ export async function newWebhook(settings: Row = {}) {
       report: null,
       ...rest,
     });
-  const granted = async (line: number, rest: Partial<WebhookPermitRequest> = {}) => {
-    const answer = await permit(line, rest);
+  const granted = async (subscription: number, rest: Partial<WebhookPermitRequest> = {}) => {
+    const answer = await permit(subscription, rest);
     if (answer.outcome !== "granted") throw new Error(`the answer is ${JSON.stringify(answer)}`);
     return answer;
   };
-  const report = (line: number, given: Partial<WebhookAttempt>) =>
-    object().report(webhookId, attemptOf(line, given)) as Promise<void>;
-  /** A line gets a permit, calls the webhook and reports its answer. */
-  const attempt = async (line: number, httpStatus: number | null, given: Partial<WebhookAttempt> = {}) => {
-    const { permit: used } = await granted(line);
-    await report(line, { ...answered(httpStatus), permit: used, ...given });
+  const report = (subscription: number, given: Partial<WebhookAttempt>) =>
+    object().report(webhookId, attemptOf(subscription, given)) as Promise<void>;
+  /** A subscription gets a permit, calls the webhook and reports its answer. */
+  const attempt = async (subscription: number, httpStatus: number | null, given: Partial<WebhookAttempt> = {}) => {
+    const { permit: used } = await granted(subscription);
+    await report(subscription, { ...answered(httpStatus), permit: used, ...given });
   };
   const describe = async () => {
     const description = await object().describe(webhookId);
@@ -78,8 +78,8 @@ export async function newWebhook(settings: Row = {}) {
 
 export type TestWebhook = Awaited<ReturnType<typeof newWebhook>>;
 
-export function lineOf(line: number): string {
-  return `cht_g${String(line).padStart(15, "0")}`;
+export function subscriptionOf(subscription: number): string {
+  return `cht_g${String(subscription).padStart(15, "0")}`;
 }
 
 function answered(httpStatus: number | null): Partial<WebhookAttempt> {
@@ -92,14 +92,14 @@ function answered(httpStatus: number | null): Partial<WebhookAttempt> {
   };
 }
 
-/** How an attempt of a line ended: with a 200 unless told otherwise. */
-export function attemptOf(line: number, given: Partial<WebhookAttempt>): WebhookAttempt {
+/** How an attempt of a subscription ended: with a 200 unless told otherwise. */
+export function attemptOf(subscription: number, given: Partial<WebhookAttempt>): WebhookAttempt {
   const number = given.number ?? 1;
   return {
     permit: "",
-    lineId: lineOf(line),
+    lineId: subscriptionOf(subscription),
     number,
-    eventId: eventId(lineOf(line), "0AbCdEf1", number),
+    eventId: eventId(subscriptionOf(subscription), "0AbCdEf1", number),
     eventType: "message.received",
     replayId: null,
     startedAt: Date.now(),
@@ -113,14 +113,14 @@ export function attemptOf(line: number, given: Partial<WebhookAttempt>): Webhook
   };
 }
 
-/** Makes a webhook fail: five lines get a 503. */
+/** Makes a webhook fail: five subscriptions get a 503. */
 export async function breakWebhook({ attempt }: TestWebhook): Promise<void> {
-  for (let line = 1; line <= 5; line++) await attempt(line, 503);
+  for (let subscription = 1; subscription <= 5; subscription++) await attempt(subscription, 503);
 }
 
 /** What a chat is asked to send again. */
 export interface Replayed {
-  lineId: string;
+  subscriptionId: string;
   replayId: string;
   ranges: [number, number][];
 }
@@ -129,24 +129,24 @@ export interface Replayed {
  * Replaces the chats by ones that record when they are woken and what they must send again. `onReplay` says how many
  * events they find; undefined for all.
  */
-export function fakeLines({
+export function fakeSubscriptions({
   onWake,
   onReplay,
 }: {
-  onWake?: (lineId: string, number: number, startedAt: number) => unknown;
+  onWake?: (subscriptionId: string, number: number, startedAt: number) => unknown;
   onReplay?: (asked: Replayed) => number | null | undefined | Promise<number | null | undefined>;
 } = {}) {
   const woken: string[] = [];
   const replayed: Replayed[] = [];
   vi.spyOn(env.CHATS, "getByName").mockImplementation(
-    (lineId) =>
+    (subscriptionId) =>
       ({
         wakeWebhook: async (_webhookId: string, number: number, startedAt: number) => {
-          woken.push(lineId);
-          await onWake?.(lineId, number, startedAt);
+          woken.push(subscriptionId);
+          await onWake?.(subscriptionId, number, startedAt);
         },
         replayEvents: async (_webhookId: string, replayId: string, ranges: [number, number][]) => {
-          const asked = { lineId, replayId, ranges };
+          const asked = { subscriptionId, replayId, ranges };
           replayed.push(asked);
           const found = await onReplay?.(asked);
           if (found !== undefined) return found;
@@ -158,8 +158,8 @@ export function fakeLines({
 }
 
 /**
- * Records the events of the organization that webhooks cause. `fails`: the organization does not answer. `pointers`: its
- * feed.
+ * Records the events of the organization that webhooks cause. `fails`: the organization does not answer. `pointers`:
+ * its feed.
  */
 export function fakeOrganization({
   fails = () => false,
@@ -177,15 +177,15 @@ export function fakeOrganization({
           events.push({ type, note, source });
         },
         pointersBetween: async (since: number, until: number, after: number) => pointers(since, until, after),
-        // The organization's own line.
+        // The organization's own subscription.
         replayEvents: async () => 0,
       }) as unknown as ReturnType<typeof env.ORGANIZATIONS.getByName>,
   );
   return events;
 }
 
-/** The lines that wait, in order. */
-export function waitingLines(object: DurableObjectStub): Promise<string[]> {
+/** The subscriptions that wait, in order. */
+export function waitingSubscriptions(object: DurableObjectStub): Promise<string[]> {
   return runInDurableObject(object, (_object, { storage }) =>
     storage.sql
       .exec<{ line: string }>("select line from waiting order by place")

@@ -9,7 +9,14 @@ import { admin, send } from "../../../support/harness.ts";
 import { gate } from "../../../support/until.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
-import { fakeLines, fakeOrganization, lineOf, newWebhook, type Replayed, type TestWebhook } from "./fixtures.ts";
+import {
+  fakeOrganization,
+  fakeSubscriptions,
+  newWebhook,
+  type Replayed,
+  subscriptionOf,
+  type TestWebhook,
+} from "./fixtures.ts";
 
 stopTheClock();
 
@@ -23,7 +30,8 @@ const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interva
 async function webhookWithFailed(chats: number): Promise<TestWebhook> {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
-  for (let line = 1; line <= chats; line++) await webhook.report(line, { ...givenUp, number: 7 });
+  for (let subscription = 1; subscription <= chats; subscription++)
+    await webhook.report(subscription, { ...givenUp, number: 7 });
   return webhook;
 }
 
@@ -33,15 +41,16 @@ async function replay({ object, webhookId }: TestWebhook, request = { failed: tr
   return answer.replay.id;
 }
 
-const timesOf = (replayed: Replayed[], line: number) => replayed.filter(({ lineId }) => lineId === lineOf(line)).length;
+const timesOf = (replayed: Replayed[], subscription: number) =>
+  replayed.filter(({ subscriptionId }) => subscriptionId === subscriptionOf(subscription)).length;
 
 test("a chat that can't be reached holds up no other in a replay, and is asked again ever later", async () => {
   const warned = vi.spyOn(console, "warn").mockReturnValue();
   const webhook = await webhookWithFailed(5);
   let isAway = true;
-  const { replayed } = fakeLines({
-    onReplay: ({ lineId }) => {
-      if (isAway && lineId === lineOf(3)) throw new Error("the chat does not answer");
+  const { replayed } = fakeSubscriptions({
+    onReplay: ({ subscriptionId }) => {
+      if (isAway && subscriptionId === subscriptionOf(3)) throw new Error("the chat does not answer");
       return undefined;
     },
   });
@@ -54,10 +63,14 @@ test("a chat that can't be reached holds up no other in a replay, and is asked a
   }
   const state = () => webhook.object().replayState(id);
   await until(async () => expect(await state()).toEqual({ id, state: "running", found: 4, sent: 0 }));
-  expect([1, 2, 3, 4, 5].map((line) => Math.min(timesOf(replayed, line), 3))).toEqual([1, 1, 3, 1, 1]);
+  expect([1, 2, 3, 4, 5].map((subscription) => Math.min(timesOf(replayed, subscription), 3))).toEqual([1, 1, 3, 1, 1]);
   expect(timesOf(replayed, 3)).toBeLessThanOrEqual(8);
   expect(warned).toHaveBeenCalledWith(
-    expect.objectContaining({ event: "replay_not_taken", webhookId: webhook.webhookId, lineId: lineOf(3) }),
+    expect.objectContaining({
+      event: "replay_not_taken",
+      webhookId: webhook.webhookId,
+      lineId: subscriptionOf(3),
+    }),
   );
   // What is left is stored.
   await webhook.evict();
@@ -65,14 +78,17 @@ test("a chat that can't be reached holds up no other in a replay, and is asked a
   pass(11 * MINUTE);
   await webhook.alarm();
   await until(async () => expect(await state()).toMatchObject({ found: 5 }));
-  for (let line = 1; line <= 5; line++) await webhook.report(line, { number: 7, replayId: id });
+  for (let subscription = 1; subscription <= 5; subscription++)
+    await webhook.report(subscription, { number: 7, replayId: id });
   expect(await state()).toEqual({ id, state: "done", found: 5, sent: 5 });
 });
 
 test("a chat that never answers delays neither the other chats of a replay nor the alarm", async () => {
   const webhook = await webhookWithFailed(3);
   const { promise: never } = Promise.withResolvers<number>();
-  const { replayed } = fakeLines({ onReplay: ({ lineId }) => (lineId === lineOf(1) ? never : undefined) });
+  const { replayed } = fakeSubscriptions({
+    onReplay: ({ subscriptionId }) => (subscriptionId === subscriptionOf(1) ? never : undefined),
+  });
   await replay(webhook);
   await webhook.alarm();
   await until(() => expect(replayed).toHaveLength(3));
@@ -85,7 +101,7 @@ test("the events of a chat are handed out in order, although it did not answer a
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
   let isAway = true;
-  const { replayed } = fakeLines({
+  const { replayed } = fakeSubscriptions({
     onReplay: () => {
       if (isAway) throw new Error("the chat does not answer");
       return undefined;
@@ -96,7 +112,14 @@ test("the events of a chat are handed out in order, although it did not answer a
     pointers: (_since, _until, after) =>
       Array.from({ length: after < 400 ? 200 : 0 }, (_, index) => {
         const position = after + index + 1;
-        return { position, chatId: lineOf(1), channelId: null, types: [], first: 2 * position, last: 2 * position };
+        return {
+          position,
+          chatId: subscriptionOf(1),
+          channelId: null,
+          types: [],
+          first: 2 * position,
+          last: 2 * position,
+        };
       }),
   });
   const answer = await webhook.object().replay(webhook.webhookId, { since: 1 });
@@ -114,7 +137,7 @@ test("the events of a chat are handed out in order, although it did not answer a
 test("what a chat never took is given up after four days, and another replay can start", async () => {
   const warned = vi.spyOn(console, "warn").mockReturnValue();
   const webhook = await webhookWithFailed(1);
-  fakeLines({
+  fakeSubscriptions({
     onReplay: () => {
       throw new Error("the chat does not answer");
     },
@@ -133,7 +156,7 @@ test("what a chat never took is given up after four days, and another replay can
 
 test("the given-up events of a chat that was deleted are forgotten when a replay finds that out", async () => {
   const webhook = await webhookWithFailed(3);
-  fakeLines({ onReplay: ({ lineId }) => (lineId === lineOf(2) ? null : undefined) });
+  fakeSubscriptions({ onReplay: ({ subscriptionId }) => (subscriptionId === subscriptionOf(2) ? null : undefined) });
   const id = await replay(webhook);
   await webhook.alarm();
   await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 2 }));
@@ -167,9 +190,9 @@ test("a replay ends when the chat that has not sent all of its events is deleted
   expect(await webhook().replay(webhookId, { since: 1 })).toMatchObject({ outcome: "started" });
 });
 
-test("a chat without a line answers a replay with null, and the organization with 0", async () => {
+test("a chat without a subscription answers a replay with null, and the organization with 0", async () => {
   const webhook = await newWebhook();
-  const chat = env.CHATS.getByName(lineOf(99));
+  const chat = env.CHATS.getByName(subscriptionOf(99));
   expect(await chat.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]])).toBeNull();
   const organization = env.ORGANIZATIONS.getByName(webhook.organizationId);
   expect(await organization.replayEvents(webhook.webhookId, "rpl_1", [[1, 1]], "")).toBe(0);
@@ -178,11 +201,11 @@ test("a chat without a line answers a replay with null, and the organization wit
 test("a replay is refused while the one before it waits for its chat, so that neither is lost", async () => {
   const webhook = await webhookWithFailed(2);
   const chat = gate("the chat's answer");
-  const { replayed } = fakeLines({
-    onReplay: ({ lineId, ranges }) =>
-      lineId === lineOf(1) && ranges[0]?.[0] === 9 ? chat.pass().then(() => 1) : undefined,
+  const { replayed } = fakeSubscriptions({
+    onReplay: ({ subscriptionId, ranges }) =>
+      subscriptionId === subscriptionOf(1) && ranges[0]?.[0] === 9 ? chat.pass().then(() => 1) : undefined,
   });
-  const one = webhook.object().replay(webhook.webhookId, { eventId: eventId(lineOf(1), "0AbCdEf1", 9) });
+  const one = webhook.object().replay(webhook.webhookId, { eventId: eventId(subscriptionOf(1), "0AbCdEf1", 9) });
   await chat.reached();
   const other = await webhook.object().replay(webhook.webhookId, { failed: true });
   chat.open();
@@ -198,7 +221,7 @@ test("a replay is refused while the one before it waits for its chat, so that ne
 
 test("a replay that has ended stays so when the log has forgotten its attempts", async () => {
   const webhook = await webhookWithFailed(1);
-  const { replayed } = fakeLines();
+  const { replayed } = fakeSubscriptions();
   const id = await replay(webhook);
   await webhook.alarm();
   await until(() => expect(replayed).toHaveLength(1));

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { WebhookAttempt } from "../../../../src/model/webhook.ts";
 import type { WebhookObject } from "../../../../src/webhooks/object/webhook-object.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { attemptOf, expectState, fakeOrganization, lineOf, newWebhook, type TestWebhook } from "./fixtures.ts";
+import { attemptOf, expectState, fakeOrganization, newWebhook, subscriptionOf, type TestWebhook } from "./fixtures.ts";
 
 stopTheClock();
 
@@ -63,6 +63,6 @@ test("an event that is given up as the 1,000th attempt is counted and can be rep
   await webhook.attempt(1, 400, { number: 1_000, outcome: "given_up" });
   await expectState(webhook, { failed: 1 });
   expect((await webhook.object().attempts({ outcome: "given_up" }, { before: null, limit: 5 })).attempts).toMatchObject(
-    [{ lineId: lineOf(1), number: 1_000 }],
+    [{ lineId: subscriptionOf(1), number: 1_000 }],
   );
 });

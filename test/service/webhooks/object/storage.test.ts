@@ -6,7 +6,7 @@ import type { WebhookObject } from "../../../../src/webhooks/object/webhook-obje
 import { objectWrites } from "../../../support/object-writes.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { attemptOf, fakeLines, fakeOrganization, lineOf, newWebhook } from "./fixtures.ts";
+import { attemptOf, fakeOrganization, fakeSubscriptions, newWebhook, subscriptionOf } from "./fixtures.ts";
 
 stopTheClock();
 
@@ -14,7 +14,7 @@ test("an attempt of a webhook that works costs one row, and nothing else", async
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
   const writes = await objectWrites(webhook, async () => {
-    for (let line = 1; line <= 20; line++) await webhook.attempt(line, 200);
+    for (let subscription = 1; subscription <= 20; subscription++) await webhook.attempt(subscription, 200);
   });
   expect(writes).toEqual({ rows: 20, values: 0, alarms: 0 });
 });
@@ -25,12 +25,12 @@ test("a single failure costs one row too", async () => {
   expect(await objectWrites(webhook, () => webhook.attempt(2, 503))).toEqual({ rows: 1, values: 0, alarms: 0 });
 });
 
-test("a line that must wait costs one row, however often it asks", async () => {
+test("a subscription that must wait costs one row, however often it asks", async () => {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
   await webhook.object().disable(webhook.webhookId, "customer");
   const writes = await objectWrites(webhook, async () => {
-    for (let line = 1; line <= 20; line++) await webhook.permit(line);
+    for (let subscription = 1; subscription <= 20; subscription++) await webhook.permit(subscription);
   });
   expect(writes).toEqual({ rows: 20, values: 0, alarms: 0 });
 });
@@ -58,7 +58,7 @@ test("the last 1,000 attempts are kept, newest first, for one row each", async (
   expect(await numbers({})).toEqual([2_500, 2_499, 2_498]);
   expect(await numbers({}, (await read({}, null)).cursor)).toEqual([2_497, 2_496, 2_495]);
   expect(await numbers({ outcome: "retry" })).toEqual([2_500, 2_495, 2_490]);
-  expect(await numbers({ lineId: lineOf(3) })).toEqual([2_495, 2_488, 2_481]);
+  expect(await numbers({ lineId: subscriptionOf(3) })).toEqual([2_495, 2_488, 2_481]);
   expect((await read({}, null, 2_000)).attempts).toHaveLength(1_000);
   expect((await read({ outcome: "retry" }, null, 2_000)).attempts).toHaveLength(200);
   await webhook.evict();
@@ -86,12 +86,12 @@ test("the given-up events of a chat that was deleted and created again are kept,
 test("a report of a chat that was deleted and created again counts, although an earlier event had the same number", async () => {
   const webhook = await newWebhook();
   const failed = async () => (await webhook.describe()).failed;
-  const old = { number: 4, eventId: eventId(lineOf(1), "0AbCdEf1", 4) };
+  const old = { number: 4, eventId: eventId(subscriptionOf(1), "0AbCdEf1", 4) };
   await webhook.report(1, { ...givenUp, ...old });
   await webhook.report(1, { ...old, replayId: "rpl_1" });
   await webhook.report(1, { ...givenUp, ...old });
   expect(await failed()).toBe(0);
-  await webhook.report(1, { ...givenUp, number: 4, eventId: eventId(lineOf(1), "0AbCdEf2", 4) });
+  await webhook.report(1, { ...givenUp, number: 4, eventId: eventId(subscriptionOf(1), "0AbCdEf2", 4) });
   expect(await failed()).toBe(1);
 });
 
@@ -101,7 +101,7 @@ test("how many events were given up is known without reading them, whatever beco
   await webhook.attempt(1, 200);
   await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) => {
     sql.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
-      insert into failed (line, first, last, at) select '${lineOf(9)}', i * 10, i * 10 + 4, 0 from n`);
+      insert into failed (line, first, last, at) select '${subscriptionOf(9)}', i * 10, i * 10 + 4, 0 from n`);
   });
   await webhook.evict();
   expect(await failed()).toBe(15_000);
@@ -115,7 +115,7 @@ test("how many events were given up is known without reading them, whatever beco
   // Accepted after all: at the end, at the beginning and in the middle of a range.
   for (const number of [34, 10, 22]) await webhook.report(9, { number, replayId: "rpl_1" });
   expect(await failed()).toBe(15_000 + 2 + 10 - 3);
-  await webhook.object().lineGone(webhook.webhookId, lineOf(9), Date.now());
+  await webhook.object().lineGone(webhook.webhookId, subscriptionOf(9), Date.now());
   expect(await failed()).toBe(2);
 });
 
@@ -124,7 +124,7 @@ test("what a chat gave up stays known when the deletion of the chat before it is
   await webhook.attempt(1, 200);
   const [before, deletedAt] = [Date.now() - 60_000, Date.now() - 30_000];
   await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) => {
-    sql.exec("insert into failed (line, first, last, at) values (?, 1, 5, ?)", lineOf(9), before);
+    sql.exec("insert into failed (line, first, last, at) values (?, 1, 5, ?)", subscriptionOf(9), before);
   });
   for (const number of [2, 3]) await webhook.report(9, { ...givenUp, number });
   expect((await webhook.describe()).failed).toBe(5);
@@ -136,13 +136,13 @@ test("what a chat gave up stays known when the deletion of the chat before it is
     { first: 2, last: 3 },
     { first: 4, last: 5 },
   ]);
-  await webhook.object().lineGone(webhook.webhookId, lineOf(9), deletedAt);
+  await webhook.object().lineGone(webhook.webhookId, subscriptionOf(9), deletedAt);
   expect((await webhook.describe()).failed).toBe(2);
 });
 
 test("given-up events are kept as ranges, and are replayed once", async () => {
   const webhook = await newWebhook();
-  const { replayed } = fakeLines();
+  const { replayed } = fakeSubscriptions();
   await webhook.attempt(1, 200);
   for (const number of [3, 4, 5, 9]) await webhook.report(1, { ...givenUp, number });
   await webhook.report(2, { outcome: "given_up", httpStatus: null, code: "expired", first: 10, number: 19 });
@@ -154,14 +154,14 @@ test("given-up events are kept as ranges, and are replayed once", async () => {
   await vi.waitFor(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 14 }));
   expect(replayed).toEqual([
     {
-      lineId: lineOf(1),
+      subscriptionId: subscriptionOf(1),
       replayId: id,
       ranges: [
         [3, 5],
         [9, 9],
       ],
     },
-    { lineId: lineOf(2), replayId: id, ranges: [[10, 19]] },
+    { subscriptionId: subscriptionOf(2), replayId: id, ranges: [[10, 19]] },
   ]);
   await webhook.evict();
   expect(await webhook.object().replayState(id)).toEqual({ id, state: "running", found: 14, sent: 0 });
@@ -181,7 +181,7 @@ test("a replay of a time goes through the organization's pointers, and repeats a
   const webhook = await newWebhook();
   const { webhookId, organizationId } = webhook;
   await webhook.attempt(1, 200);
-  const { replayed } = fakeLines();
+  const { replayed } = fakeSubscriptions();
   const warned = vi.spyOn(console, "warn").mockReturnValue();
   const asked: number[] = [];
   fakeOrganization({
@@ -191,7 +191,7 @@ test("a replay of a time goes through the organization's pointers, and repeats a
       if (asked.length === 2) throw new Error("the organization does not answer");
       const count = after === 0 ? 200 : 1;
       return Array.from({ length: count }, (_, index) => {
-        const chatId = index === 0 ? null : lineOf(index % 3);
+        const chatId = index === 0 ? null : subscriptionOf(index % 3);
         return {
           position: after + index + 1,
           chatId,
@@ -217,10 +217,10 @@ test("a replay of a time goes through the organization's pointers, and repeats a
 test("a replay of one event finds its chat by the event's id", async () => {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
-  const { replayed } = fakeLines();
+  const { replayed } = fakeSubscriptions();
   const replay = (id: string) => webhook.object().replay(webhook.webhookId, { eventId: id });
   expect(await replay("evt_1")).toEqual({ outcome: "event_not_found" });
-  const { id, found } = replayOf(await replay(eventId(lineOf(4), "0AbCdEf1", 17)));
+  const { id, found } = replayOf(await replay(eventId(subscriptionOf(4), "0AbCdEf1", 17)));
   expect(found).toBe(1);
-  expect(replayed).toEqual([{ lineId: lineOf(4), replayId: id, ranges: [[17, 17]] }]);
+  expect(replayed).toEqual([{ subscriptionId: subscriptionOf(4), replayId: id, ranges: [[17, 17]] }]);
 });

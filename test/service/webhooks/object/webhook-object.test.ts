@@ -9,12 +9,12 @@ import { alarmOf, pass, stopTheClock } from "../../chats/object/delivery/convers
 import {
   breakWebhook,
   expectState,
-  fakeLines,
   fakeOrganization,
-  lineOf,
+  fakeSubscriptions,
   newWebhook,
   SECRET,
-  waitingLines,
+  subscriptionOf,
+  waitingSubscriptions,
 } from "./fixtures.ts";
 
 stopTheClock();
@@ -38,7 +38,7 @@ test("a permit has what a call needs, and a new webhook is on trial until its fi
   await expectState(webhook, { state: "ok", lastSuccessAt: Date.now() });
 });
 
-test("a line with an old filter gets the new one, and a newer line makes the object read its row again", async () => {
+test("a subscription with an old filter gets the new one, and a newer subscription makes the object read its row again", async () => {
   const webhook = await newWebhook({ version: 3, types: ["message.*"] });
   const filter = { id: webhook.webhookId, version: 3, types: ["message.*"], channels: null };
   expect(await webhook.permit(1, { version: 2 })).toEqual({ outcome: "changed", filter });
@@ -47,7 +47,7 @@ test("a line with an old filter gets the new one, and a newer line makes the obj
   expect(await webhook.granted(1, { version: 4 })).toMatchObject({ url: "https://new.test" });
 });
 
-test("a deleted webhook's lines are told so, and it has nothing stored", async () => {
+test("a deleted webhook's subscriptions are told so, and it has nothing stored", async () => {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
   await directory(env).delete(webhooks).where(eq(webhooks.id, webhook.webhookId));
@@ -82,10 +82,10 @@ test("during an outage, an object that never read its row grants no call and sto
   await expectState(webhook, { state: "ok" });
 });
 
-test("an evicted object goes on with its state, its failures in a row and its waiting lines", async () => {
+test("an evicted object goes on with its state, its failures in a row and its waiting subscriptions", async () => {
   const webhook = await newWebhook();
-  fakeLines();
-  for (let line = 1; line <= 4; line++) await webhook.attempt(line, 503);
+  fakeSubscriptions();
+  for (let subscription = 1; subscription <= 4; subscription++) await webhook.attempt(subscription, 503);
   await webhook.evict();
   await expectState(webhook, { state: "trial" });
   await webhook.attempt(5, 503);
@@ -96,32 +96,32 @@ test("an evicted object goes on with its state, its failures in a row and its wa
   await expectState(webhook, { state: "failing", since, waitingChats: 6 });
 });
 
-test("a webhook that fails is probed by one waiting line after another, and drains in order once it works", async () => {
+test("a webhook that fails is probed by one waiting subscription after another, and drains in order once it works", async () => {
   const webhook = await newWebhook();
-  const { woken } = fakeLines();
+  const { woken } = fakeSubscriptions();
   await breakWebhook(webhook);
-  for (let line = 6; line <= 9; line++) {
-    expect(await webhook.permit(line)).toMatchObject({ outcome: "later", isWaiting: true });
+  for (let subscription = 6; subscription <= 9; subscription++) {
+    expect(await webhook.permit(subscription)).toMatchObject({ outcome: "later", isWaiting: true });
   }
   expect(await alarmOf(webhook.object())).toBe(Date.now() + 5 * SECOND);
   pass(5 * SECOND);
   await webhook.alarm();
-  expect(woken).toEqual([lineOf(6)]);
+  expect(woken).toEqual([subscriptionOf(6)]);
   await webhook.attempt(6, 503);
   await webhook.permit(6);
   pass(15 * SECOND);
   await webhook.alarm();
-  expect(woken).toEqual([6, 7].map(lineOf));
+  expect(woken).toEqual([6, 7].map(subscriptionOf));
   await webhook.attempt(7, 200);
   await expectState(webhook, { state: "ok" });
-  await expect.poll(() => woken).toEqual([6, 7, 8, 9, 6].map(lineOf));
-  await expect.poll(() => waitingLines(webhook.object())).toEqual([]);
+  await expect.poll(() => woken).toEqual([6, 7, 8, 9, 6].map(subscriptionOf));
+  await expect.poll(() => waitingSubscriptions(webhook.object())).toEqual([]);
 });
 
-test("a line that is refused while it is woken keeps its row, because its number is another", async () => {
+test("a subscription that is refused while it is woken keeps its row, because its number is another", async () => {
   const webhook = await newWebhook();
   const answers: unknown[] = [];
-  fakeLines({
+  fakeSubscriptions({
     onWake: async () => {
       await webhook.object().disable(webhook.webhookId, "customer");
       answers.push(await webhook.permit(6));
@@ -132,12 +132,12 @@ test("a line that is refused while it is woken keeps its row, because its number
   pass(5 * SECOND);
   await webhook.alarm();
   await expect.poll(() => answers).toMatchObject([{ outcome: "later", isWaiting: true }]);
-  expect(await waitingLines(webhook.object())).toEqual([lineOf(6)]);
+  expect(await waitingSubscriptions(webhook.object())).toEqual([subscriptionOf(6)]);
 });
 
-test("a webhook that answers 410 is disabled, and people are told; enabled, its lines are woken", async () => {
+test("a webhook that answers 410 is disabled, and people are told; enabled, its subscriptions are woken", async () => {
   const webhook = await newWebhook();
-  const { woken } = fakeLines();
+  const { woken } = fakeSubscriptions();
   let isDown = true;
   const events = fakeOrganization({ fails: () => isDown });
   await webhook.attempt(1, 410);
@@ -158,14 +158,14 @@ test("a webhook that answers 410 is disabled, and people are told; enabled, its 
   expect(await alarmOf(webhook.object())).toBeNull();
   await webhook.object().enable(webhookId, "pending");
   await expectState(webhook, { state: "trial", reason: null });
-  expect(woken).toEqual([lineOf(1)]);
+  expect(woken).toEqual([subscriptionOf(1)]);
 });
 
 test("a pause that two chats ask for is shown, and enabling the webhook ends it and brings their next tries forward", async () => {
   const webhook = await newWebhook();
   await webhook.attempt(1, 200);
   const startedAts: unknown[] = [];
-  const { woken } = fakeLines({ onWake: (_lineId, _number, startedAt) => startedAts.push(startedAt) });
+  const { woken } = fakeSubscriptions({ onWake: (_subscriptionId, _number, startedAt) => startedAts.push(startedAt) });
   await webhook.attempt(2, 503, { retryAfterMs: DAY });
   await expectState(webhook, { state: "ok", pausedUntil: Date.now() + MINUTE });
   pass(MINUTE);
@@ -177,21 +177,21 @@ test("a pause that two chats ask for is shown, and enabling the webhook ends it 
   await expectState(webhook, { state: "ok", pausedUntil: Date.now() + HOUR });
   await webhook.object().enable(webhook.webhookId, "pending");
   await expectState(webhook, { state: "ok", pausedUntil: null });
-  await expect.poll(() => woken.toSorted()).toEqual([2, 3, 4].map(lineOf));
+  await expect.poll(() => woken.toSorted()).toEqual([2, 3, 4].map(subscriptionOf));
   expect(startedAts).toEqual(Array(3).fill(Date.now()));
 });
 
-test("lines that wait for the next try of an event are woken when the webhook is enabled, and others are not", async () => {
+test("subscriptions that wait for the next try of an event are woken when the webhook is enabled, and others are not", async () => {
   const webhook = await newWebhook({ concurrency: 200 });
-  const { woken } = fakeLines();
+  const { woken } = fakeSubscriptions();
   await breakWebhook(webhook);
   await webhook.report(3, { outcome: "given_up", httpStatus: null, code: "skipped" });
   await webhook.object().disable(webhook.webhookId, "customer");
   await webhook.evict();
   await webhook.object().enable(webhook.webhookId, "pending");
   await expectState(webhook, { state: "trial" });
-  expect(woken).toEqual([lineOf(1)]);
+  expect(woken).toEqual([subscriptionOf(1)]);
   await webhook.attempt(1, 200);
-  await expect.poll(() => waitingLines(webhook.object())).toEqual([]);
-  expect(woken).toEqual([1, 2, 4, 5].map(lineOf));
+  await expect.poll(() => waitingSubscriptions(webhook.object())).toEqual([]);
+  expect(woken).toEqual([1, 2, 4, 5].map(subscriptionOf));
 });

@@ -70,7 +70,7 @@ function acting(
     } as never,
     clock,
     scheduled: { find: () => null },
-    messageChanges: {
+    editsAndReactions: {
       setReaction(_seq: number, emoji: string | null) {
         reactions.push(emoji);
         return MESSAGE as never;

@@ -4,40 +4,43 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "../../../../src/model/webhook.ts";
-import { judgeAnswer, nextTry, reportedClass } from "../../../../src/webhooks/line/retry.ts";
 import type { WebhookConfig } from "../../../../src/webhooks/object/configuration.ts";
-import { type WebhookPermitPorts, WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
+import { WebhookPermits } from "../../../../src/webhooks/object/permits.ts";
+import type { WebhookPermitPorts } from "../../../../src/webhooks/object/ports.ts";
 import { countAttempt, EMPTY_TALLY, type Notice } from "../../../../src/webhooks/object/state.ts";
-import type { WaitingLine } from "../../../../src/webhooks/object/waiting-lines.ts";
+import type { WaitingSubscription } from "../../../../src/webhooks/object/waiting-subscriptions.ts";
+import { judgeAnswer, nextTry, reportedClass } from "../../../../src/webhooks/subscription/retry.ts";
 import { FakeClock, settle } from "../../platform/fake-clock.ts";
 
 class FakeWaiting {
-  rows: WaitingLine[] = [];
+  rows: WaitingSubscription[] = [];
   #number = 0;
 
-  add(lineId: string): number {
+  add(subscriptionId: string): number {
     const number = ++this.#number;
-    const row = this.rows.find((each) => each.lineId === lineId);
+    const row = this.rows.find((each) => each.subscriptionId === subscriptionId);
     if (row) row.number = number;
-    else this.rows.push({ lineId, number });
+    else this.rows.push({ subscriptionId, number });
     return number;
   }
 
-  remove(lineId: string, number?: number): void {
-    this.rows = this.rows.filter((row) => row.lineId !== lineId || (number !== undefined && row.number !== number));
+  remove(subscriptionId: string, number?: number): void {
+    this.rows = this.rows.filter(
+      (row) => row.subscriptionId !== subscriptionId || (number !== undefined && row.number !== number),
+    );
   }
 
-  numberOf(lineId: string): number | null {
-    return this.rows.find((row) => row.lineId === lineId)?.number ?? null;
+  numberOf(subscriptionId: string): number | null {
+    return this.rows.find((row) => row.subscriptionId === subscriptionId)?.number ?? null;
   }
 
-  next(isExcluded: (lineId: string) => boolean): WaitingLine | null {
-    const row = this.rows.find(({ lineId }) => !isExcluded(lineId));
+  next(isExcluded: (subscriptionId: string) => boolean): WaitingSubscription | null {
+    const row = this.rows.find(({ subscriptionId }) => !isExcluded(subscriptionId));
     return row ? { ...row } : null;
   }
 
-  hasOthers(lineIds: readonly string[]): boolean {
-    return this.rows.some((row) => !lineIds.includes(row.lineId));
+  hasOthers(subscriptionIds: readonly string[]): boolean {
+    return this.rows.some((row) => !subscriptionIds.includes(row.subscriptionId));
   }
 
   hasAny(): boolean {
@@ -49,7 +52,7 @@ class FakeWaiting {
   }
 }
 
-/** The storage of a webhook's object, its platform, its lines and its receiver. */
+/** The storage of a webhook's object, its platform, its subscriptions and its receiver. */
 export class FakeWebhook {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 20, 10));
   readonly waiting = new FakeWaiting();
@@ -61,7 +64,7 @@ export class FakeWebhook {
   permits: WebhookPermits;
   writes = 0;
   wakes = 0;
-  /** The lines that wait for the next try of an event. */
+  /** The subscriptions that wait for the next try of an event. */
   toRetry: string[] = [];
   /** How often the configuration was read. */
   reads = 0;
@@ -72,7 +75,7 @@ export class FakeWebhook {
   readonly warnings: { event: string }[] = [];
   /** Reads the configuration. */
   read: () => Promise<WebhookConfig> = async () => this.config;
-  onWake: (lineId: string, number: number, startedAt: number) => unknown = () => {};
+  onWake: (subscriptionId: string, number: number, startedAt: number) => unknown = () => {};
   readonly #values = new Map<string, unknown>();
 
   constructor(config: Partial<WebhookConfig> = {}) {
@@ -95,15 +98,23 @@ export class FakeWebhook {
     this.permits = this.#construct();
   }
 
-  permit(lineId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
+  permit(subscriptionId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
     const { id: webhookId, version } = this.config.filter;
-    const request = { webhookId, lineId, number: 1, at: this.clock.now(), version, replayId: null, report: null };
+    const request = {
+      webhookId,
+      lineId: subscriptionId,
+      number: 1,
+      at: this.clock.now(),
+      version,
+      replayId: null,
+      report: null,
+    };
     return this.permits.permit({ ...request, ...given });
   }
 
   /** Asks, and lets the few milliseconds pass by which starts are apart. */
-  async ask(lineId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
-    const answer = this.permit(lineId, given);
+  async ask(subscriptionId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
+    const answer = this.permit(subscriptionId, given);
     await this.clock.pass(5);
     return answer;
   }
@@ -160,16 +171,20 @@ export class FakeWebhook {
                 countAttempt(tally, reportedClass(attempt), attempt.outcome === "given_up", at),
               EMPTY_TALLY,
             ),
-        linesToRetry: () => this.toRetry,
+        subscriptionsToRetry: () => this.toRetry,
       },
-      failed: { add: (lineId, range) => void this.failed.push([lineId, range]), remove: () => {}, count: () => 0 },
+      failed: {
+        add: (subscriptionId, range) => void this.failed.push([subscriptionId, range]),
+        remove: () => {},
+        count: () => 0,
+      },
       configuration: () => {
         this.reads++;
         return this.read();
       },
-      wakeLine: async (lineId, number, startedAt) => {
+      wakeSubscription: async (subscriptionId, number, startedAt) => {
         this.wakes++;
-        return this.onWake(lineId, number, startedAt);
+        return this.onWake(subscriptionId, number, startedAt);
       },
       notify: async (notice) => {
         await this.onNotice(notice.id);
@@ -186,28 +201,31 @@ export class FakeWebhook {
 }
 
 export interface Call {
-  lineId: string;
+  subscriptionId: string;
   startedAt: number;
   endedAt: number | null;
 }
 
-/** Lines that each send their events in order, and the receiver's record of its calls. */
-export class FakeLines {
+/** Subscriptions that each send their events in order, and the receiver's record of its calls. */
+export class FakeSubscriptions {
   readonly calls: Call[] = [];
   /** How the receiver answers now. */
-  answer: (lineId: string) => number = () => 200;
+  answer: (subscriptionId: string) => number = () => 200;
   callMs = 100;
   maxInFlight = 0;
   /** Whether wake-ups are lost. */
   isDeaf = false;
   readonly #webhook: FakeWebhook;
-  readonly #lines = new Map<string, { pending: number; isBusy: boolean; tries: number; report?: WebhookAttempt }>();
+  readonly #subscriptions = new Map<
+    string,
+    { pending: number; isBusy: boolean; tries: number; report?: WebhookAttempt }
+  >();
 
   constructor(webhook: FakeWebhook) {
     this.#webhook = webhook;
-    webhook.onWake = (lineId) => {
-      if (this.isDeaf) throw new Error("the line does not answer");
-      void this.#run(lineId);
+    webhook.onWake = (subscriptionId) => {
+      if (this.isDeaf) throw new Error("the subscription does not answer");
+      void this.#run(subscriptionId);
     };
   }
 
@@ -216,66 +234,66 @@ export class FakeLines {
   }
 
   get pending(): number {
-    return [...this.#lines.values()].reduce((sum, { pending }) => sum + pending, 0);
+    return [...this.#subscriptions.values()].reduce((sum, { pending }) => sum + pending, 0);
   }
 
-  add(lineId: string, events = 1): void {
-    const line = this.#lines.get(lineId) ?? { pending: 0, isBusy: false, tries: 0 };
-    this.#lines.set(lineId, line);
-    line.pending += events;
-    void this.#run(lineId);
+  add(subscriptionId: string, events = 1): void {
+    const subscription = this.#subscriptions.get(subscriptionId) ?? { pending: 0, isBusy: false, tries: 0 };
+    this.#subscriptions.set(subscriptionId, subscription);
+    subscription.pending += events;
+    void this.#run(subscriptionId);
   }
 
-  async #run(lineId: string): Promise<void> {
-    const line = this.#lines.get(lineId);
-    if (!line || line.isBusy) return;
-    line.isBusy = true;
+  async #run(subscriptionId: string): Promise<void> {
+    const subscription = this.#subscriptions.get(subscriptionId);
+    if (!subscription || subscription.isBusy) return;
+    subscription.isBusy = true;
     let againAfterMs: number | null = null;
-    while (line.pending > 0 && againAfterMs === null) {
-      const { report } = line;
-      delete line.report;
-      const answer = await this.#webhook.permit(lineId, report ? { report } : {});
+    while (subscription.pending > 0 && againAfterMs === null) {
+      const { report } = subscription;
+      delete subscription.report;
+      const answer = await this.#webhook.permit(subscriptionId, report ? { report } : {});
       if (answer.outcome !== "granted") {
         againAfterMs = answer.outcome === "later" ? answer.waitMs : 0;
         break;
       }
-      const attempt = await this.#call(lineId, answer.permit);
-      line.tries++;
+      const attempt = await this.#call(subscriptionId, answer.permit);
+      subscription.tries++;
       if (attempt.outcome === "accepted") {
-        line.pending--;
-        line.tries = 0;
+        subscription.pending--;
+        subscription.tries = 0;
       } else {
-        againAfterMs = nextTry(line.tries, "unavailable", 0.5) ?? 0;
+        againAfterMs = nextTry(subscription.tries, "unavailable", 0.5) ?? 0;
       }
-      line.report = attempt;
+      subscription.report = attempt;
     }
-    line.isBusy = false;
-    if (line.report) {
-      const { report } = line;
-      delete line.report;
+    subscription.isBusy = false;
+    if (subscription.report) {
+      const { report } = subscription;
+      delete subscription.report;
       await this.#webhook.permits.report(report);
     }
-    if (againAfterMs !== null) this.#webhook.clock.timer(againAfterMs, () => void this.#run(lineId));
+    if (againAfterMs !== null) this.#webhook.clock.timer(againAfterMs, () => void this.#run(subscriptionId));
   }
 
-  async #call(lineId: string, permit: string): Promise<WebhookAttempt> {
+  async #call(subscriptionId: string, permit: string): Promise<WebhookAttempt> {
     const { clock } = this.#webhook;
-    const call: Call = { lineId, startedAt: clock.now(), endedAt: null };
+    const call: Call = { subscriptionId, startedAt: clock.now(), endedAt: null };
     this.calls.push(call);
     this.maxInFlight = Math.max(this.maxInFlight, this.inFlight);
-    const httpStatus = this.answer(lineId);
+    const httpStatus = this.answer(subscriptionId);
     await clock.wait(this.callMs);
     call.endedAt = clock.now();
-    return attemptBy(lineId, permit, httpStatus, clock.now());
+    return attemptBy(subscriptionId, permit, httpStatus, clock.now());
   }
 }
 
-/** How an attempt of a line ended. */
-export function attemptBy(lineId: string, permit: string, httpStatus: number, now: number): WebhookAttempt {
+/** How an attempt of a subscription ended. */
+export function attemptBy(subscriptionId: string, permit: string, httpStatus: number, now: number): WebhookAttempt {
   const { class: answer, code, message } = judgeAnswer(httpStatus);
   return {
     permit,
-    lineId,
+    lineId: subscriptionId,
     number: 1,
     eventId: "evt_g000000000000000000000011",
     eventType: "message.received",

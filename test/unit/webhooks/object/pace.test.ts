@@ -8,7 +8,7 @@ import {
   type PermitCase,
   reserveStart,
   slotsOf,
-  wakeLinesFrom,
+  wakeFrom,
 } from "../../../../src/webhooks/object/pace.ts";
 import { planProbes } from "../../../../src/webhooks/object/probes.ts";
 import { newWebhookState, type WebhookState } from "../../../../src/webhooks/object/state.ts";
@@ -26,7 +26,7 @@ function ask(given: Partial<PermitCase> = {}, now = NOW) {
   const asked: PermitCase = {
     state: ok,
     pace: INITIAL_CALL_PACE,
-    lineId: "a",
+    subscriptionId: "a",
     reservedAt: null,
     heldUntil: null,
     used: 0,
@@ -49,8 +49,8 @@ test.each([
   ["on trial while another call is under way", { state: trial, used: 1 }, { outcome: "full" }],
   ["disabled", { state: disabled }, { outcome: "blocked" }],
   ["failing, before the probe", { state: failing }, { outcome: "blocked" }],
-  ["a line whose call may be under way", { heldUntil: NOW + 1 }, { outcome: "held", until: NOW + 1 }],
-  ["a line whose call must have ended", { heldUntil: NOW }, started],
+  ["a subscription whose call may be under way", { heldUntil: NOW + 1 }, { outcome: "held", until: NOW + 1 }],
+  ["a subscription whose call must have ended", { heldUntil: NOW }, started],
   ["paused for an hour", { state: { ...ok, pausedUntil: NOW + HOUR } }, { outcome: "blocked" }],
   ["paused for half a minute", { state: { ...ok, pausedUntil: NOW + 30 * SECOND } }, { outcome: "blocked" }],
   [
@@ -63,7 +63,7 @@ test.each([
   expect(decision(given)).toEqual(expected);
 });
 
-test("a probe starts when it is due, alone, and by another line than the last if one waits", () => {
+test("a probe starts when it is due, alone, and by another subscription than the last if one waits", () => {
   const at = NOW + 5 * SECOND;
   const last = { ...failing, probes: { ...planProbes("a", NOW), lastLine: "a" } };
   expect(decision({ state: failing }, at - 1)).toEqual({ outcome: "blocked" });
@@ -82,7 +82,7 @@ test("a start in the near future is granted, a later one reserved, and one in th
   expect(decision({ pace: { clock: NOW + 61 * SECOND, nextStartAt: 0 } })).toEqual({ outcome: "blocked" });
 });
 
-test("a line that comes back at its reserved start begins then, and one that comes early is told the same start", () => {
+test("a subscription that comes back at its reserved start begins then, and one that comes early is told the same start", () => {
   const pace = { clock: NOW + HOUR, nextStartAt: NOW - 1 };
   expect(ask({ pace, reservedAt: NOW })).toEqual({
     decision: started,
@@ -108,42 +108,44 @@ test("a granted start is void once the webhook changed", () => {
   expect(isStartValid(ok, { ...ok, pausedUntil: NOW + 1 }, NOW)).toBe(false);
 });
 
-test("how many calls there may be, and when a line may be woken", () => {
+test("how many calls there may be, and when a subscription may be woken", () => {
   const states = [disabled, failing, trial, ok];
   expect(states.map((state) => slotsOf(state, 3, NOW))).toEqual([0, 0, 1, 3]);
   expect(slotsOf(failing, 3, NOW + 5 * SECOND)).toBe(1);
   const pace = { clock: NOW + 3 * SECOND, nextStartAt: 0 };
-  expect(states.map((state) => wakeLinesFrom(state, pace))).toEqual([
+  expect(states.map((state) => wakeFrom(state, pace))).toEqual([
     null,
     NOW + 5 * SECOND,
     NOW + 2 * SECOND,
     NOW + 2 * SECOND,
   ]);
-  expect(wakeLinesFrom({ ...failing, pausedUntil: NOW + HOUR }, pace)).toBe(NOW + HOUR);
+  expect(wakeFrom({ ...failing, pausedUntil: NOW + HOUR }, pace)).toBe(NOW + HOUR);
 });
 
-test("however lines ask, starts are apart by the pace, and no reserved start is given twice", () => {
-  const steps = fc.array(fc.record({ line: fc.nat(9), ms: fc.nat(700), wakes: fc.boolean() }), { maxLength: 80 });
+test("however subscriptions ask, starts are apart by the pace, and no reserved start is given twice", () => {
+  const steps = fc.array(fc.record({ subscription: fc.nat(9), ms: fc.nat(700), wakes: fc.boolean() }), {
+    maxLength: 80,
+  });
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 50 }), (all, perSecond) => {
       let pace: CallPace = INITIAL_CALL_PACE;
       let now = NOW;
       const reserved = new Map<string, number>();
       const starts: number[] = [];
-      for (const { line, ms, wakes } of all) {
+      for (const { subscription, ms, wakes } of all) {
         now += ms;
-        const lineId = String(line);
+        const subscriptionId = String(subscription);
         if (wakes) {
           const start = reserveStart(pace, perSecond, now);
           pace = start.pace;
-          reserved.set(lineId, start.at);
+          reserved.set(subscriptionId, start.at);
         }
-        const asked = ask({ pace, lineId, reservedAt: reserved.get(lineId) ?? null, perSecond }, now);
+        const asked = ask({ pace, subscriptionId, reservedAt: reserved.get(subscriptionId) ?? null, perSecond }, now);
         pace = asked.pace;
         if (asked.decision.outcome === "granted") {
           starts.push(asked.decision.at);
-          reserved.delete(lineId);
-        } else if (asked.decision.outcome === "reserved") reserved.set(lineId, asked.decision.at);
+          reserved.delete(subscriptionId);
+        } else if (asked.decision.outcome === "reserved") reserved.set(subscriptionId, asked.decision.at);
       }
       for (const [index, start] of starts.entries()) {
         const before = starts[index - 1];

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AnswerClass } from "../../../../src/webhooks/line/retry.ts";
 import { mayProbe, planProbes } from "../../../../src/webhooks/object/probes.ts";
 import {
   afterNewUrl,
@@ -16,6 +15,7 @@ import {
   type Webhook,
   webhookAfterAttempt,
 } from "../../../../src/webhooks/object/state.ts";
+import type { AnswerClass } from "../../../../src/webhooks/subscription/retry.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 10);
 const SECOND = 1_000;
@@ -24,12 +24,12 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NEW: Webhook = { state: newWebhookState(NOW), tally: EMPTY_TALLY };
 
-let lines = 0;
+let subscriptions = 0;
 
-/** How an attempt ended: each of another line, unless told otherwise. */
+/** How an attempt ended: each of another subscription, unless told otherwise. */
 function ended({ state }: Webhook, answer: AnswerClass | null, given: Partial<EndedAttempt> = {}): EndedAttempt {
   return {
-    lineId: `line ${lines++}`,
+    subscriptionId: `chat ${subscriptions++}`,
     answer,
     isGivenUp: false,
     isProbe: state.probes !== null,
@@ -97,7 +97,7 @@ test("a call that was granted before the webhook failed changes no probe, but it
   expect(state).toMatchObject({ name: "ok", probes: null });
 });
 
-test("another line makes the next probe if one waits", () => {
+test("another subscription makes the next probe if one waits", () => {
   const plan = { ...planProbes("a", NOW), lastLine: "a" };
   const at = NOW + 5 * SECOND;
   expect(mayProbe(plan, "b", true, at - 1)).toBe(false);
@@ -192,7 +192,7 @@ test("a new URL starts a trial, unless a person disabled the webhook", () => {
   expect(afterNewUrl(disable(NEW, "operator", NOW), NOW).state.name).toBe("disabled");
 });
 
-test("enabling from now makes the lines skip what happened before, also after the webhook was disabled again", () => {
+test("enabling from now makes the subscriptions skip what happened before, also after the webhook was disabled again", () => {
   const { state, tally } = enable(disable(NEW, "customer", NOW), "now", NOW + DAY);
   expect(state).toMatchObject({ name: "trial", skipBefore: NOW + DAY });
   expect(disable({ state, tally }, "operator", NOW + 2 * DAY).state.skipBefore).toBe(NOW + DAY);
@@ -205,23 +205,27 @@ test.each(["pending", "now"] as const)("enabling an enabled webhook again from %
   expect(enable(ok, from, NOW + DAY).state).toEqual(ok.state);
 });
 
-/** A webhook whose lines' calls fail one after the other, a second apart, and ask for pauses. */
-function askedToPause(webhook: Webhook, ...asked: [lineId: string, retryAfterMs: number][]): Webhook {
-  return asked.reduce<Webhook>((before, [lineId, retryAfterMs], index) => {
-    return webhookAfterAttempt(before, ended(before, "unavailable", { lineId, retryAfterMs }), NOW + index * SECOND);
+/** A webhook whose subscriptions' calls fail one after the other, a second apart, and ask for pauses. */
+function askedToPause(webhook: Webhook, ...asked: [subscriptionId: string, retryAfterMs: number][]): Webhook {
+  return asked.reduce<Webhook>((before, [subscriptionId, retryAfterMs], index) => {
+    return webhookAfterAttempt(
+      before,
+      ended(before, "unavailable", { subscriptionId, retryAfterMs }),
+      NOW + index * SECOND,
+    );
   }, webhook);
 }
 
 const pauseOf = ({ state }: Webhook) => state.pausedUntil - NOW;
 
-test("one line's answer pauses the webhook for a minute at most, however often it asks for a day", () => {
+test("one subscription's answer pauses the webhook for a minute at most, however often it asks for a day", () => {
   expect(pauseOf(askedToPause(NEW, ["a", 30 * SECOND]))).toBe(30 * SECOND);
   expect(pauseOf(askedToPause(NEW, ["a", DAY]))).toBe(MINUTE);
   expect(pauseOf(askedToPause(NEW, ["a", DAY], ["a", DAY], ["a", DAY]))).toBe(MINUTE + 2 * SECOND);
   expect(webhookAfterAttempt(NEW, ended(NEW, "refused", { retryAfterMs: DAY }), NOW).state).toBe(NEW.state);
 });
 
-test("two lines pause the webhook for as long as both asked", () => {
+test("two subscriptions pause the webhook for as long as both asked", () => {
   expect(pauseOf(askedToPause(NEW, ["a", HOUR], ["b", HOUR]))).toBe(HOUR);
   expect(pauseOf(askedToPause(NEW, ["a", DAY], ["b", HOUR]))).toBe(HOUR + SECOND);
   expect(pauseOf(askedToPause(NEW, ["a", DAY], ["b", SECOND], ["c", 2 * HOUR]))).toBe(2 * HOUR + 2 * SECOND);
@@ -238,16 +242,16 @@ test.each(["pending", "now"] as const)("enabling from %s ends a pause, and skips
   expect(enable({ ...paused, state }, from, NOW + 2 * HOUR).state).toBe(state);
 });
 
-test("one event that always fails, in a webhook without others, makes no other line wait for long", () => {
+test("one event that always fails, in a webhook without others, makes no other subscription wait for long", () => {
   let webhook: Webhook = NEW;
   let now = NOW;
   for (const wait of [0, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR]) {
     now += wait;
-    webhook = webhookAfterAttempt(webhook, ended(webhook, "unavailable", { lineId: "bad" }), now);
+    webhook = webhookAfterAttempt(webhook, ended(webhook, "unavailable", { subscriptionId: "bad" }), now);
   }
   expect(webhook.state).toMatchObject({ name: "failing", probes: { failures: 0, probeAt: now + 5 * SECOND } });
   // If the others' calls fail too, it is the receiver.
-  const other = webhookAfterAttempt(webhook, ended(webhook, "unavailable", { lineId: "other" }), now + MINUTE);
+  const other = webhookAfterAttempt(webhook, ended(webhook, "unavailable", { subscriptionId: "other" }), now + MINUTE);
   expect(other.state.probes).toMatchObject({ failures: 1, probeAt: now + MINUTE + 15 * SECOND });
 });
 

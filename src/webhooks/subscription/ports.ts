@@ -1,0 +1,28 @@
+import { callObject } from "../../calls/call-object.ts";
+import { ownHosts } from "../../http/hosts.ts";
+import { signatureHeaders } from "../../model/webhook-signature.ts";
+import { webhookUrlFault } from "../../model/webhook-url.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { configured } from "../../platform/config.ts";
+import type { SubscriptionHost } from "./host.ts";
+
+/** What the subscriptions of every owner have in common: the webhooks' objects and the calls to the webhooks. */
+export function subscriptionPorts(
+  env: Env,
+): Pick<SubscriptionHost, "clock" | "logger" | "webhook" | "checkUrl" | "sign" | "fetch"> {
+  return {
+    clock: SYSTEM_CLOCK,
+    logger: console,
+    webhook: (id) => ({
+      permit: (request) => callObject(env.WEBHOOKS, id, (webhook) => webhook.permit(request)),
+      report: (attempt) => callObject(env.WEBHOOKS, id, (webhook) => webhook.report(id, attempt)),
+      giveBack: (...given) => callObject(env.WEBHOOKS, id, (webhook) => webhook.giveBack(id, ...given)),
+      lineGone: (...gone) => callObject(env.WEBHOOKS, id, (webhook) => webhook.lineGone(id, ...gone)),
+    }),
+    // An object knows only the hosts in the configuration. The request's host is checked when the URL is written.
+    checkUrl: (url) =>
+      webhookUrlFault(url, { ownHosts: ownHosts(env), allowLocal: configured(env, "WEBHOOKS_ALLOW_LOCAL") }),
+    sign: signatureHeaders,
+    fetch: (url, init) => fetch(url, init),
+  };
+}
