@@ -4,7 +4,7 @@ import { canTakeChats } from "../../../model/permission.ts";
 import type { Channel, Chat, Message } from "../api.ts";
 import { LazyExtra } from "../lazy.tsx";
 import { contactName } from "../names.ts";
-import { unread } from "../notifications/unread.ts";
+import { unread } from "../unread.ts";
 import { byName, useMembers } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button, TextButton } from "../parts/button.tsx";

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { LazyDialog } from "../lazy.tsx";
 import { currentQuery, follow, route } from "../location.ts";
-import { pageTitle } from "../notifications/unread.ts";
+import { pageTitle } from "../unread.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
 import { currentSession, may } from "../session.ts";

@@ -10,7 +10,7 @@ import { shortUrl } from "../webhooks/webhook-state.ts";
 import { FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
 import { NotificationsDialog } from "./notifications-dialog.tsx";
 import { notify, show } from "./notify.ts";
-import { countUnread } from "./unread.ts";
+import { countUnread } from "../unread.ts";
 
 const MOST_SHOWN = 2;
 

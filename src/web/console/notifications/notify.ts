@@ -8,7 +8,7 @@ import type { Place } from "../organization.ts";
 import { currentSession } from "../session.ts";
 import { chime } from "./chime.ts";
 import { FIRST_CHOICE, permission, readChoice } from "./choice.ts";
-import { markRead, markUnread, unread, type Why } from "./unread.ts";
+import { markRead, markUnread, unread, type Why } from "../unread.ts";
 
 /** The minimum time between two notifications. */
 const EVERY_MS = 4_000;
