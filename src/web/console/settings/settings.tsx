@@ -20,7 +20,7 @@ import {
   limitsInWords,
   NameDialog,
 } from "./organization-dialogs.tsx";
-import { Retention } from "./retention.tsx";
+import { Retention } from "../channels/retention.tsx";
 
 const JURISDICTIONS = { eu: "European Union", us: "United States" };
 

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Channel } from "../api.ts";
-import type { ChannelProps } from "../channels/channel-kinds.ts";
+import type { ChannelProps } from "./channel-kinds.ts";
 import { plural } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button, Chips } from "../parts/button.tsx";
