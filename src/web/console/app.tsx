@@ -7,7 +7,7 @@ import { PasskeySignIn } from "./passkeys/passkey-sign-in.tsx";
 import { useRepeat } from "./repeat-later.ts";
 import { AccessSignIn } from "./screens/access.tsx";
 import { GoToInbox, Home } from "./screens/home.tsx";
-import { Elsewhere } from "./screens/not-found.tsx";
+import { Elsewhere } from "./parts/not-found.tsx";
 import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
 

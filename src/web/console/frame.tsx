@@ -16,7 +16,7 @@ import { NotPermitted } from "./parts/screen.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
-import { Elsewhere } from "./screens/not-found.tsx";
+import { Elsewhere } from "./parts/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { useShortcuts } from "./shortcuts.ts";
 

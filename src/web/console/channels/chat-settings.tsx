@@ -8,7 +8,7 @@ import { Field, Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { NotFound } from "../screens/not-found.tsx";
+import { NotFound } from "../parts/not-found.tsx";
 import type { ChannelProps, SettingValues } from "./channel-kinds.ts";
 import { ChatPreview, type Drawn } from "./chat-preview.tsx";
 import { HoursField } from "./hours-field.tsx";
