@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useId, useRef } from "preact/hooks";
 import { asParleyError, type Member, textOf } from "../api.ts";
-import { drafts } from "../inbox/drafts.ts";
+import { drafts } from "../in-tab.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { TextBox } from "../parts/text-box.tsx";
