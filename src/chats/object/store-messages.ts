@@ -19,7 +19,7 @@ import { pick } from "../../model/pick.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
-import { printNewDelivery } from "./delivery/row.ts";
+import { printNewDelivery } from "./log/delivery-column.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { forChannel, headerFault } from "./for-channel.ts";
 import { replay } from "./idempotent-replay.ts";

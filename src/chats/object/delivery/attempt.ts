@@ -7,7 +7,7 @@ import type { NetworkChat } from "./network-chat.ts";
 import { type Known, partOut } from "./parts.ts";
 import type { Granted } from "./permit.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery } from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import type { QueuedMessage } from "../log/delivery-column.ts";
 import { sendParts } from "./send-parts.ts";
 
 const NO_ANSWER = "The network did not answer in time";

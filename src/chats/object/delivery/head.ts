@@ -18,7 +18,7 @@ import {
   settle,
   wakeAt,
 } from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import type { QueuedMessage } from "../log/delivery-column.ts";
 
 /**
  * The decisions about the message at the head of the queue: what the outbox does at each step. Pure functions of the

@@ -15,7 +15,7 @@ import type { MessageLog } from "../log/message-log.ts";
 import { known, partsKept } from "./head.ts";
 import type { Known } from "./parts.ts";
 import type { DeliveryError } from "./retry.ts";
-import type { DeliveryKnown, QueuedMessage } from "./row.ts";
+import type { DeliveryKnown, QueuedMessage } from "../log/delivery-column.ts";
 import { countParts } from "./send-parts.ts";
 
 export interface DeliveryParts {

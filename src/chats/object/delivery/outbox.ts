@@ -24,7 +24,7 @@ import { applyNews } from "./parts.ts";
 import { acquirePermit, type Granted, report, returnPermit } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
 import { type DeliveryError, isOverdue, notBegun, wakeAt } from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import type { QueuedMessage } from "../log/delivery-column.ts";
 
 /**
  * Delivers a chat's messages one at a time, in sequence order. A message that must wait holds back later messages; a

@@ -9,7 +9,7 @@ import { afterWake } from "./head.ts";
 import type { NetworkChat } from "./network-chat.ts";
 import { Outbox } from "./outbox.ts";
 import { type Delivery, newDelivery, nextAttemptAt, wakeAt } from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import type { QueuedMessage } from "../log/delivery-column.ts";
 
 /** In case the object is lost before a delivery begins. */
 const AGAIN_AFTER_MS = 30_000;

@@ -9,7 +9,7 @@ import {
   printDelivery,
   type QueuedMessage,
   queuedMessage,
-} from "../delivery/row.ts";
+} from "./delivery-column.ts";
 import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";

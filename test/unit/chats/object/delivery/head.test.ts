@@ -23,7 +23,7 @@ import {
   hold,
   NOT_TRIED,
 } from "../../../../../src/chats/object/delivery/retry.ts";
-import type { QueuedMessage } from "../../../../../src/chats/object/delivery/row.ts";
+import type { QueuedMessage } from "../../../../../src/chats/object/log/delivery-column.ts";
 import { outboundMessage } from "../../../../../src/chats/object/log/new-message.ts";
 import type { Outcome } from "../../../../../src/model/network.ts";
 import { draft } from "../../../../support/drafts.ts";

@@ -1,9 +1,9 @@
 import type { UsedTemplate } from "../../../model/chat-answers.ts";
 import type { Message } from "../../../model/message.ts";
-import { withoutPastWords } from "./attempt-history.ts";
-import type { StoredParts } from "./parts.ts";
-import { partsWithoutWords } from "./redaction.ts";
-import type { Delivery, DeliveryError } from "./retry.ts";
+import { withoutPastWords } from "../delivery/attempt-history.ts";
+import type { StoredParts } from "../delivery/parts.ts";
+import { partsWithoutWords } from "../delivery/redaction.ts";
+import type { Delivery, DeliveryError } from "../delivery/retry.ts";
 
 /** The state of a message's delivery. */
 export interface DeliveryKnown {
