@@ -3,6 +3,7 @@ import type { CountedMessage } from "../../../model/conversation-counts.ts";
 import { isMessageId, seqOf } from "../../../model/id.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 import { prepareSchema } from "../../../platform/object/schema-steps.ts";
+import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import {
   type DeliveryKnown,
   type DeliveryRow,
@@ -10,7 +11,6 @@ import {
   type QueuedMessage,
   queuedMessage,
 } from "./delivery-column.ts";
-import { type StatusChange, updated, withStatus } from "../message-status.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type EndMedia, type Floor, LogFloor, redactionKey } from "./floor.ts";
