@@ -94,7 +94,7 @@ test("changes that are not saved outlive another screen and a reload, and are di
   await page.context().close();
 });
 
-test("the preview shows both color schemes, open and closed hours, and each language, and says what becomes of a color", async () => {
+test("the preview shows both color schemes, and says what becomes of a color", async () => {
   const page = await settingsScreen();
   await field(page, "Accent color").fill("#FFE000");
   const send = preview(page).getByRole("button", { name: "Send" });
@@ -108,7 +108,11 @@ test("the preview shows both color schemes, open and closed hours, and each lang
   await eventually(color, "rgb(18, 117, 102)");
   await field(page, "Pick the accent color").fill("#aa0000");
   await expect.poll(() => field(page, "Accent color").inputValue()).toBe("#aa0000");
+  await page.context().close();
+});
 
+test("the preview shows the chat when open and when closed", async () => {
+  const page = await settingsScreen();
   await field(page, "You answer").selectOption("hours");
   await field(page, "Time zone").fill("Asia/Tokyo");
   await page.getByRole("button", { name: "When closed" }).click();
@@ -126,7 +130,16 @@ test("the preview shows both color schemes, open and closed hours, and each lang
     0,
   );
   await page.getByText("Nothing that you write here is sent.").waitFor();
+  await save(page);
+  await page.getByText("Saved", { exact: true }).waitFor();
+  expect(await stored()).toMatchObject({
+    hours: { timeZone: "Asia/Tokyo", week: { friday: [{ opens: "09:00", closes: "17:00" }] } },
+  });
+  await page.context().close();
+});
 
+test("the preview shows each language with the texts for it", async () => {
+  const page = await settingsScreen();
   await field(page, "Language of the visitor").selectOption({ label: "German" });
   await preview(page).getByText("Wie können wir helfen?").waitFor();
   await field(page, "emptyTitle").fill("Moin!");
@@ -140,10 +153,7 @@ test("the preview shows both color schemes, open and closed hours, and each lang
   await preview(page).getByText("Hej!").waitFor();
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
-  expect(await stored()).toMatchObject({
-    texts: { de: { emptyTitle: "Moin!" }, sv: { emptyTitle: "Hej!" } },
-    hours: { timeZone: "Asia/Tokyo", week: { friday: [{ opens: "09:00", closes: "17:00" }] } },
-  });
+  expect(await stored()).toMatchObject({ texts: { de: { emptyTitle: "Moin!" }, sv: { emptyTitle: "Hej!" } } });
   await page.context().close();
 });
 
@@ -213,6 +223,32 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
     Sites: "shop.example",
   };
   for (const [name, text] of Object.entries(entered)) await field(page, name).fill(text);
+  await save(page);
+  for (const said of [
+    "Must have at most 80 characters.",
+    "Must be a color, such as #0d6b5e.",
+    "Must be an https URL.",
+    "Must have at most 1000 characters.",
+    "Must have at most 500 characters.",
+    "Must be an origin, such as https://example.com.",
+  ]) {
+    await page.getByText(said, { exact: true }).first().waitFor();
+  }
+  await page.getByText("Correct the marked fields.").waitFor();
+  await expect.poll(() => page.locator(".refusal p").count()).toBe(1);
+  for (const [name, text] of Object.entries(entered))
+    await expect.poll(() => field(page, name).inputValue()).toBe(text);
+  expect(await stored()).toEqual(DEFAULTS);
+  // The first of the faults has the focus.
+  expect(await page.evaluate(() => document.activeElement?.closest(".field")?.textContent)).toMatch(/^Title/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test("bad hours are refused at their fields, and are saved once they are corrected", async () => {
+  const page = await settingsScreen();
+  const faults: string[] = [];
+  page.on("pageerror", ({ message }) => faults.push(message));
   await field(page, "You answer").selectOption("hours");
   await field(page, "Time zone").fill("Mars/Olympus");
   await field(page, "monday opens").fill("18:00");
@@ -222,12 +258,6 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
   await field(page, "wednesday closes").nth(1).fill("18:00");
   await save(page);
   for (const said of [
-    "Must have at most 80 characters.",
-    "Must be a color, such as #0d6b5e.",
-    "Must be an https URL.",
-    "Must have at most 1000 characters.",
-    "Must have at most 500 characters.",
-    "Must be an origin, such as https://example.com.",
     "Must be a time zone, such as Europe/Berlin.",
     "Must be after opens. Hours past midnight are two periods: until 24:00, and from 00:00 of the next day.",
     "Must be a time of the day, such as 17:30, or 24:00.",
@@ -235,16 +265,9 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
   ]) {
     await page.getByText(said, { exact: true }).first().waitFor();
   }
-  await page.getByText("Correct the marked fields.").waitFor();
-  await expect.poll(() => page.locator(".refusal p").count()).toBe(1);
-  for (const [name, text] of Object.entries(entered))
-    await expect.poll(() => field(page, name).inputValue()).toBe(text);
   await expect.poll(() => field(page, "monday closes").getAttribute("aria-invalid")).toBe("true");
   expect(await stored()).toEqual(DEFAULTS);
-  // The first of the faults has the focus.
-  expect(await page.evaluate(() => document.activeElement?.closest(".field")?.textContent)).toMatch(/^Title/);
 
-  for (const name of Object.keys(entered)) await field(page, name).fill("");
   await field(page, "Time zone").fill("Europe/Berlin");
   await field(page, "monday closes").fill("24:00");
   await field(page, "tuesday closes").fill("9:30");

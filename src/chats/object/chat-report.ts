@@ -5,22 +5,15 @@ import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts } from "../../model/counts.ts";
 import type { Outcome } from "../../model/network.ts";
 import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../model/organization.ts";
-import { backoffMs } from "../../platform/backoff.ts";
-import { isRecent, SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
 import type { Adoption } from "./identity.ts";
+import { REPORT_AFTER_MS, ReportTimes } from "./report-times.ts";
 
-/** A change is reported after this time, unless the organization's object asked for longer pauses. */
-export const REPORT_AFTER_MS = 2_000;
-/** The first change of a quiet chat is reported after this time, with what follows it at once, such as "delivered". */
-const SOON_AFTER_MS = 150;
-/** For how long an answer says whether somebody listens. */
-const KNOWN_FOR_MS = 60_000;
-const RETRY = { firstMs: 15_000, maxMs: 600_000 };
 const CALL_TIMEOUT_MS = 30_000;
 /** The maximum number of events in a report, because it reads their types. The next report has the others. */
 const MAX_EVENTS = 10_000;
@@ -53,17 +46,13 @@ type Report = StoredReport & { identity: ChatIdentity };
 
 /**
  * A chat's reports of its state to its organization. Each has a number, stored before the call, so that a call that
- * arrives late changes nothing. Attempts that are not reported yet are lost with the instance.
- *
- * One rule says when a chat reports. It rests after a report for as long as the answer says, which is not at all unless
- * many chats report, and after a failure until its back-off ends. When it does not rest, it reports at once while a
- * client waits for events, and repeats this until nothing is left to report. Otherwise the alarm reports what was
- * collected: soon, if the chat has not heard for a minute whether somebody listens, else after two seconds. A request
- * whose response needs the report ends the rest, unless the organization's object said that it is overloaded.
+ * arrives late changes nothing. Attempts that are not reported yet are lost with the instance. `ReportTimes` says when a
+ * chat reports.
  */
 export class ChatReporter extends WriteBehind<Report> {
   readonly #parts: Parts;
   readonly #activity: CurrentActivity;
+  readonly #times = new ReportTimes();
   #attempts: AttemptCounts = {};
   #stored: StoredReport | null | undefined;
   /** Counts what changed in the state besides the log. */
@@ -74,17 +63,8 @@ export class ChatReporter extends WriteBehind<Report> {
   #mustRepeat = false;
   /** The organization has a report with a higher number, because the chat's storage was restored to an earlier time. */
   #isOutdated = false;
-  #failures = 0;
-  #notBefore = 0;
-  /** The pause that the organization's object asked for. */
-  #pauseMs = 0;
-  /** Since when and for how long the chat rests, because many chats report. */
-  #rest = { since: 0, ms: 0 };
   /** The last event that the organization has; undefined if this instance does not know. */
   #eventsReported: number | undefined;
-  #listeningUntil = 0;
-  /** When the organization last said whether somebody listens. */
-  #answeredAt = Number.NEGATIVE_INFINITY;
   /**
    * "next": the next alarm must put off the report. After that alarm: since when the report waits, Unix milliseconds.
    */
@@ -97,10 +77,8 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   protected get delayMs(): number {
-    // The clock can go back. The alarm of a report also serves messages that wait, so it must not be late.
     const now = Date.now();
-    const least = this.#isQuiet(now) ? SOON_AFTER_MS : REPORT_AFTER_MS;
-    return Math.max(least, Math.min(this.#notBefore - now, this.#pauseMs));
+    return this.#times.delayMs(now, this.#isQuiet(now));
   }
 
   /**
@@ -108,7 +86,7 @@ export class ChatReporter extends WriteBehind<Report> {
    * comes soon, and is part of its report. An alarm that rings in time stays, because setting another one is a write.
    */
   #isQuiet(now: number): boolean {
-    if (isRecent(this.#answeredAt, KNOWN_FOR_MS, now)) return false;
+    if (this.#times.knowsListeners(now)) return false;
     const { alarm, log } = this.#parts;
     return !log.isEmpty && !alarm.isBy(now + REPORT_AFTER_MS) && this.#parts.depth() === 0;
   }
@@ -121,16 +99,15 @@ export class ChatReporter extends WriteBehind<Report> {
   /** Whether a client waits for events and the chat does not rest. */
   get #isListened(): boolean {
     const now = Date.now();
-    return now < this.#listeningUntil && this.restsUntil(now) === null;
+    return this.#times.isListened(now) && this.restsUntil(now) === null;
   }
 
   protected override restsUntil(now: number): number | null {
-    const { since, ms } = this.#rest;
-    return super.restsUntil(now) ?? (isRecent(since, ms, now) ? since + ms : null);
+    return super.restsUntil(now) ?? this.#times.restsUntil(now);
   }
 
   protected get retryMs(): number {
-    return backoffMs(RETRY, this.#failures - 1, Math.random());
+    return this.#times.retryMs;
   }
 
   /** An attempt at delivery is over. */
@@ -232,13 +209,8 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#changesReported = undefined;
     this.#mustRepeat = false;
     this.#isOutdated = false;
-    this.#failures = 0;
-    this.#notBefore = 0;
-    this.#pauseMs = 0;
-    this.#rest = { since: 0, ms: 0 };
     this.#eventsReported = undefined;
-    this.#listeningUntil = 0;
-    this.#answeredAt = Number.NEGATIVE_INFINITY;
+    this.#times.forget();
     this.#putOff = undefined;
     this.#activity.forget();
   }
@@ -277,7 +249,7 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   protected async write({ identity, ...report }: Report): Promise<void> {
-    this.#failures++;
+    this.#times.begun();
     this.#mustRepeat = true;
     const changes = this.#changes;
     this.#begin(report);
@@ -291,16 +263,13 @@ export class ChatReporter extends WriteBehind<Report> {
         organization.report({ chatId, life, ...fields }),
       ),
     );
-    this.#failures = 0;
+    this.#times.answered();
     if (!this.#parts.adoption.exists(life)) return;
     if (answer.outcome === "ok") {
-      this.#answeredAt = Date.now();
-      this.#listeningUntil = this.#answeredAt + answer.listeningForMs;
+      this.#times.heard(answer.listeningForMs);
       if (answer.webhooks) subscriptions.configure(answer.webhooks, answer.webhooks.startAfter);
       retention.onRetention(answer.retention);
-      this.#pauseMs = answer.nextAfterMs;
-      this.#notBefore = Date.now() + this.#pauseMs;
-      this.#rest = { since: Date.now(), ms: answer.restMs ?? 0 };
+      this.#times.rest(answer.nextAfterMs, answer.restMs ?? 0);
       this.#isOutdated = answer.number > report.number;
       if (this.#isOutdated) return this.#store({ ...report, number: answer.number });
     }

@@ -4,7 +4,7 @@ import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
-import { printRedacted } from "./delivery/row.ts";
+import { printRedacted } from "./delivery/redaction.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { unreportedKey } from "./log/floor.ts";
 import type { MessageLog } from "./log/message-log.ts";

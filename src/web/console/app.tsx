@@ -1,15 +1,15 @@
 import { OrganizationFrame } from "./frame.tsx";
 import { currentPath, useLinks } from "./location.ts";
 import { Dialog } from "./parts/dialog.tsx";
+import { Elsewhere } from "./parts/not-found.tsx";
 import { Failure } from "./parts/states.tsx";
 import { ToastKeys } from "./parts/toast.tsx";
-import { PasskeySignIn } from "./passkeys/passkey-sign-in.tsx";
 import { useRepeat } from "./repeat-later.ts";
-import { AccessSignIn } from "./screens/access.tsx";
 import { GoToInbox, Home } from "./screens/home.tsx";
-import { Elsewhere } from "./screens/not-found.tsx";
-import { SignIn, SignInForm } from "./screens/sign-in.tsx";
 import { beginSession, sessionState } from "./session.ts";
+import { AccessSignIn } from "./sign-in/access.tsx";
+import { PasskeySignIn } from "./sign-in/passkey-sign-in.tsx";
+import { SignIn, SignInForm } from "./sign-in/sign-in.tsx";
 
 export function App() {
   const now = sessionState.value;

@@ -11,12 +11,12 @@ import { Avatar } from "./parts/badge.tsx";
 import { Button } from "./parts/button.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
+import { Elsewhere } from "./parts/not-found.tsx";
 import { OpenedDialog, openDialog } from "./parts/opened-dialog.tsx";
 import { NotPermitted } from "./parts/screen.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
-import { Elsewhere } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { useShortcuts } from "./shortcuts.ts";
 

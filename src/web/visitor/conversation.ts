@@ -1,5 +1,6 @@
 import type { Trouble } from "../shared/files/repeat-upload.ts";
-import type { MessageExtras, ShownFile } from "../shared/message/extras.ts";
+import type { ShownFile } from "../shared/files/shown-file.ts";
+import type { MessageExtras } from "../shared/message/extras.ts";
 import type { ChatMessage, IncomingFrame, ReadyFrame, RefusalFrame } from "./frames.ts";
 
 /** A tapped choice. */

@@ -1,6 +1,6 @@
 import { newestSeq } from "./conversation.ts";
 import type { HostFrame } from "./host-frame.ts";
-import type { SessionView } from "./session.ts";
+import type { SessionView } from "./session-view.ts";
 
 /** Tells the widget what is new, or shows it in the title of a page of its own. @returns what takes each change */
 export function newsFor(host: HostFrame | null): (view: SessionView) => void {

@@ -1,7 +1,7 @@
 import type { Trouble } from "../shared/files/repeat-upload.ts";
 import { chooseLanguage, LANGUAGES, type Language } from "./language.ts";
 import { en, type Texts } from "./locales/en.ts";
-import type { LinkState } from "./session.ts";
+import type { LinkState } from "./session-view.ts";
 
 const TIMEOUT_MS = 5_000;
 

@@ -214,15 +214,24 @@ test("POST /chats for a chat that has just deleted itself is a 503, and then mak
   expect(await chats()).toHaveLength(1);
 });
 
-test("a visitor sends a file, the company reads it by its key, and another tab by a link", async () => {
-  const { upload, channelId, token, api, organizationId } = await newPlace();
+/** A visitor has sent a file: their page, what it said and heard, and what another tab of theirs heard. */
+async function sentFile() {
+  const place = await newPlace();
+  const { upload, channelId, token } = place;
   const { media } = (await upload({ query: "?fileName=dot.png" })).body;
   const [{ page }, { page: other }] = [await visit(channelId, { token }), await visit(channelId, { token })];
-  const stored = await page.ask({ type: "message", id: "a", content: media.id, mediaId: media.id });
-  expect(stored).toMatchObject({ type: "stored", id: "a" });
+  const frame = { type: "message", id: "a", content: media.id, mediaId: media.id };
+  const stored = await page.ask(frame);
   const { message } = await other.next();
-  const what = { contentType: "image/png", size: PNG.byteLength, fileName: "dot.png", width: 2, height: 3 };
-  expect(message).toMatchObject({ type: "IMAGE", text: "dot.png", media: what });
+  return { ...place, media, page, frame, stored, message };
+}
+
+const DOT = { contentType: "image/png", size: PNG.byteLength, fileName: "dot.png", width: 2, height: 3 };
+
+test("a visitor sends a file, and another tab reads it by a link", async () => {
+  const { channelId, stored, message } = await sentFile();
+  expect(stored).toMatchObject({ type: "stored", id: "a" });
+  expect(message).toMatchObject({ type: "IMAGE", text: "dot.png", media: DOT });
   const url = new URL(message.mediaUrl);
   expect(url.pathname).toBe(`/web/${channelId}/media/${message.chatId}/${message.id}`);
   const linked = await exports.default.fetch(url);
@@ -236,14 +245,21 @@ test("a visitor sends a file, the company reads it by its key, and another tab b
     "referrer-policy": "no-referrer",
     "cache-control": "private, no-cache",
   });
+});
+
+test("the company reads a visitor's file by its key", async () => {
+  const { api, organizationId, media, message } = await sentFile();
   const [shown] = (await api("GET", `/chats/${message.chatId}/messages`)).body.messages;
-  expect(shown).toMatchObject({ type: "IMAGE", text: "dot.png", content: media.id, media: what, direction: "INBOUND" });
+  expect(shown).toMatchObject({ type: "IMAGE", text: "dot.png", content: media.id, media: DOT, direction: "INBOUND" });
   expect(shown.mediaUrl).toBe(`https://parley.test/api/v1/chats/${message.chatId}/messages/${message.id}/media`);
   const { secret } = await newKey(organizationId);
   const read = await exports.default.fetch(shown.mediaUrl, { headers: { Authorization: `Bearer ${secret}` } });
   expect(new Uint8Array(await read.arrayBuffer())).toEqual(PNG);
-  // A repeated frame is stored once, and the file can't be sent again.
-  expect(await page.ask({ type: "message", id: "a", content: media.id, mediaId: media.id })).toEqual(stored);
+});
+
+test("a repeated frame with a file is stored once, and the file can't be sent again", async () => {
+  const { page, media, frame, stored } = await sentFile();
+  expect(await page.ask(frame)).toEqual(stored);
   pass(1_000);
   const again = { type: "message", id: "b", content: "Again", mediaId: media.id };
   expect(await page.ask(again)).toMatchObject({ type: "refused", id: "b", code: "media_used" });

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryError } from "../../../src/chats/object/delivery/retry.ts";
+import type { Delivery, DeliveryError } from "../../../src/chats/object/log/delivery-column.ts";
 import type { StatusNews } from "../../../src/model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../src/model/message.ts";
 import type { ObjectStorage } from "../objects/storage.ts";

@@ -43,8 +43,8 @@ export const PLAIN_SABOTEURS = wrongVersions({
   },
   "src/chats/object/chat-report.ts": {
     "a report that failed is not repeated": [
-      "    this.#failures++;\n    this.#mustRepeat = true;",
-      "    this.#failures++;\n    this.#eventsReported = report.events;",
+      "    this.#times.begun();\n    this.#mustRepeat = true;",
+      "    this.#times.begun();\n    this.#eventsReported = report.events;",
     ],
   },
   "src/chats/object/chat-parts.ts": {

@@ -33,6 +33,39 @@ const PROGRAMS: Record<string, readonly string[]> = {
   openapi: FLOORS,
 };
 
+/**
+ * The folders in one of these, the lowest first. Each imports from itself, from those before it, and from the files that
+ * stand beside the folders.
+ */
+const ROOMS: Record<string, readonly string[]> = {
+  channels: ["network", "telegram", "whatsapp", "templates", "web", "object"],
+  "chats/object": ["log", "delivery", "files", "scheduled", "visitors", "retention"],
+  cli: ["deploy", "local", "package", "parley"],
+  "cli/parley": ["doctor", "commands"],
+  openapi: ["client", "operator"],
+  web: ["shared", "visitor", "console", "docs"],
+  "web/console": [
+    "parts",
+    "audit",
+    "notes",
+    "inbox",
+    "channels",
+    "keys",
+    "members",
+    "webhooks",
+    "notifications",
+    "scheduled",
+    "sign-in",
+    "settings",
+    "statistics",
+    "templates",
+    "screens",
+  ],
+  "web/shared": ["files", "long-list", "message"],
+  "web/visitor": ["locales", "components"],
+  webhooks: ["line", "object"],
+};
+
 /** The first folder below src/; empty for the Worker's entry, which stands above all. */
 const folderOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
 
@@ -48,6 +81,32 @@ function importsUpward(modules: Modules): string[] {
   });
 }
 
+/** The folder of `src/<part>/` that a file is in; empty for a file beside the folders, null for one of another part. */
+function roomOf(part: string, path: string): string | null {
+  const inside = `src/${part}/`;
+  return path.startsWith(inside) ? (/^([^/]+)\//.exec(path.slice(inside.length))?.[1] ?? "") : null;
+}
+
+/** Imports of a folder above in the part: those of a file, and of the files beside the folders that load with it. */
+function importsUpwardIn(part: string, modules: Modules): string[] {
+  const rooms = ROOMS[part] ?? [];
+  const loadedBy = (path: string) =>
+    importsOf(path, modules[path]).flatMap(({ to, isType, isLater }) => (isType || isLater ? [] : [to]));
+  return Object.keys(modules).flatMap((path) => {
+    const from = roomOf(part, path);
+    if (!from) return [];
+    const beside = new Set([path]);
+    for (const each of beside) for (const to of loadedBy(each)) if (roomOf(part, to) === "") beside.add(to);
+    const above = rooms.slice(rooms.indexOf(from) + 1);
+    const reached = [...beside].flatMap((each) =>
+      (each === path ? importsOf(path, modules[path]).map(({ to }) => to) : loadedBy(each)).map((to) => ({ each, to })),
+    );
+    return reached
+      .filter(({ to }) => above.includes(roomOf(part, to) ?? ""))
+      .map(({ each, to }) => `${path} imports ${to}${each === path ? "" : ` through ${each}`}`);
+  });
+}
+
 test("each folder of src/ stands on a floor", () => {
   const folders = new Set(Object.keys(SOURCES).map(folderOf));
   folders.delete("");
@@ -56,6 +115,24 @@ test("each folder of src/ stands on a floor", () => {
 
 test("no import runs upward, so no folders import each other in a circle", () => {
   expect(importsUpward(SOURCES)).toEqual([]);
+});
+
+test("folders that stand side by side have an order", () => {
+  const found: Record<string, Set<string>> = {};
+  for (const path of Object.keys(SOURCES)) {
+    const folders = path.split("/").slice(1, -1);
+    for (const [i, folder] of folders.entries()) {
+      if (i > 0) (found[folders.slice(0, i).join("/")] ??= new Set()).add(folder);
+    }
+  }
+  const several = Object.entries(found).filter(([, folders]) => folders.size > 1);
+  const sorted = (all: [string, Iterable<string>][]) =>
+    Object.fromEntries(all.map(([part, of]) => [part, [...of].toSorted()]));
+  expect(sorted(several)).toEqual(sorted(Object.entries(ROOMS)));
+});
+
+test.for(Object.keys(ROOMS))("no folder of %s/ imports one above it", (part) => {
+  expect(importsUpwardIn(part, SOURCES)).toEqual([]);
 });
 
 test("the model is pure: it imports only itself and packages that touch nothing of the runtime", () => {
@@ -90,4 +167,33 @@ test.for([
 ] as const)("the check finds %s from above", ([, text]) => {
   expect(importsUpward({ "src/db/rows.ts": text })).toHaveLength(1);
   expect(importsUpward({ "src/db/rows.ts": 'import { fault } from "../model/error.ts";' })).toEqual([]);
+});
+
+test.for([
+  ["a value", { "src/webhooks/subscription/subscription.ts": 'import { storage } from "../object/storage.ts";' }],
+  ["a type", { "src/webhooks/subscription/subscription.ts": 'import type { Storage } from "../object/storage.ts";' }],
+  ["what is loaded later", { "src/webhooks/subscription/subscription.ts": 'const load = () => import("../object/storage.ts");' }],
+  [
+    "what a file beside the folders loads",
+    {
+      "src/webhooks/subscription/subscription.ts": 'import { first } from "../first.ts";',
+      "src/webhooks/first.ts": 'import { second } from "./second.ts";',
+      "src/webhooks/second.ts": 'import { first } from "./first.ts";\nimport { storage } from "./object/storage.ts";',
+    },
+  ],
+] as const)("the check finds %s in a folder above", ([, modules]) => {
+  expect(importsUpwardIn("webhooks", modules)).toHaveLength(1);
+});
+
+test("a file beside the folders may load one later, and know its types", () => {
+  const first =
+    'import type { Storage } from "./object/storage.ts";\nconst load = () => import("./object/storage.ts");';
+  const line = 'import { first } from "../first.ts";\nimport { id } from "../../model/id.ts";';
+  const object = 'import { line } from "../line/line.ts";';
+  const modules = {
+    "src/webhooks/subscription/subscription.ts": line,
+    "src/webhooks/first.ts": first,
+    "src/webhooks/object/a.ts": object,
+  };
+  expect(importsUpwardIn("webhooks", modules)).toEqual([]);
 });

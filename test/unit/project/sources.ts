@@ -14,6 +14,8 @@ interface Import {
   /** A path from the repository's root, or the name of a package. */
   to: string;
   isType: boolean;
+  /** Whether it is loaded later, by `import("…")`. */
+  isLater: boolean;
 }
 
 /** A comment, or a text, in which nothing is one. */
@@ -33,7 +35,7 @@ export function importsOf(path: string, text = ""): Import[] {
   return [...withoutComments(text).matchAll(IMPORT)].map(([, isType, from, later, inType]) => {
     const to = from ?? later ?? inType ?? "";
     const resolved = to.startsWith(".") ? new URL(to, `file:///${path}`).pathname.slice(1) : to;
-    return { to: resolved, isType: isType !== undefined || inType !== undefined };
+    return { to: resolved, isType: isType !== undefined || inType !== undefined, isLater: later !== undefined };
   });
 }
 

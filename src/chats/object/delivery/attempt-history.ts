@@ -1,19 +1,8 @@
 import type { AttemptHistory, ShownAttempt } from "../../../model/chat-answers.ts";
-import type { Outcome } from "../../../model/network.ts";
+import type { PastAttempt } from "../log/delivery-column.ts";
 import { withoutWords } from "../log/redaction.ts";
 
 /** The attempts that a message had. Pure functions; times are Unix milliseconds. */
-
-export interface PastAttempt {
-  /** 1, 2, 3 … of the message. */
-  number: number;
-  at: number;
-  /** How long it took; null if it was lost with its object. */
-  ms: number | null;
-  outcome: Outcome["outcome"];
-  /** Null if the network accepted the message. */
-  error: { code: string; message: string } | null;
-}
 
 /** What this needs of the state of a delivery. */
 interface History {

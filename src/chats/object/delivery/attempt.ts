@@ -1,13 +1,13 @@
 import type { Network } from "../../../channels/network/adapter.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { withDeadline } from "../../../platform/deadline.ts";
+import type { Delivery, QueuedMessage } from "../log/delivery-column.ts";
 import { epochAfter, isSameAttempt, judged } from "./head.ts";
 import { MessageFiles } from "./message-files.ts";
 import type { NetworkChat } from "./network-chat.ts";
 import { type Known, partOut } from "./parts.ts";
 import type { Granted } from "./permit.ts";
-import { ATTEMPT_TIMEOUT_MS, type Delivery } from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import { ATTEMPT_TIMEOUT_MS } from "./retry.ts";
 import { sendParts } from "./send-parts.ts";
 
 const NO_ANSWER = "The network did not answer in time";

@@ -1,5 +1,5 @@
 import type { Message } from "../../../model/message.ts";
-import type { QueuedMessage } from "./row.ts";
+import type { QueuedMessage } from "../log/delivery-column.ts";
 
 /**
  * Whether a message can be canceled: it is certain that no part of it was sent, and no attempt of it is open. An attempt

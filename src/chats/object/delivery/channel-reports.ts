@@ -2,7 +2,7 @@ import type { Attempt } from "../../../channels/object/pace.ts";
 import { MEDIA_GONE } from "../../../model/file.ts";
 import type { Message } from "../../../model/message.ts";
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../../model/network.ts";
-import type { Delivery } from "./retry.ts";
+import type { Delivery } from "../log/delivery-column.ts";
 
 /** The decisions about what a chat reports to its channel. Pure functions; times are Unix milliseconds. */
 

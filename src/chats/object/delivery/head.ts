@@ -3,22 +3,12 @@ import type { StatusNews } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { backoffMs } from "../../../platform/backoff.ts";
+import type { Delivery, DeliveryError, QueuedMessage, StoredParts } from "../log/delivery-column.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { INTERRUPTED, withPast } from "./attempt-history.ts";
 import { MESSAGE_REFUSED } from "./channel-reports.ts";
-import { attemptOver, type Known, type StoredParts, withoutEarly } from "./parts.ts";
-import {
-  begin,
-  type Delivery,
-  type DeliveryError,
-  type DeliveryPolicy,
-  type HoldReason,
-  hold,
-  isOverdue,
-  settle,
-  wakeAt,
-} from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import { attemptOver, type Known, withoutEarly } from "./parts.ts";
+import { begin, type DeliveryPolicy, type HoldReason, hold, isOverdue, settle, wakeAt } from "./retry.ts";
 
 /**
  * The decisions about the message at the head of the queue: what the outbox does at each step. Pure functions of the

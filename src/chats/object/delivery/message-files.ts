@@ -1,8 +1,7 @@
 import { bucketOf, fileKey } from "../../../calls/file-bucket.ts";
 import type { FilesPort, OpenFile } from "../../../channels/network/adapter.ts";
+import type { QueuedMessage, Upload } from "../log/delivery-column.ts";
 import type { DeliveryParts, NetworkChat } from "./network-chat.ts";
-import type { Upload } from "./parts.ts";
-import type { QueuedMessage } from "./row.ts";
 
 /** The files of a message for one attempt, and its upload, which is stored with the attempt. */
 export class MessageFiles implements FilesPort {

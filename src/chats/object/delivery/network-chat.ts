@@ -11,11 +11,10 @@ import type { StandingAlarm } from "../../../platform/object/alarm.ts";
 import type { ChatReporter } from "../chat-report.ts";
 import type { ContactAddresses } from "../contact-addresses.ts";
 import type { Adoption } from "../identity.ts";
+import type { DeliveryError, DeliveryKnown, QueuedMessage } from "../log/delivery-column.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { known, partsKept } from "./head.ts";
 import type { Known } from "./parts.ts";
-import type { DeliveryError } from "./retry.ts";
-import type { DeliveryKnown, QueuedMessage } from "./row.ts";
 import { countParts } from "./send-parts.ts";
 
 export interface DeliveryParts {

@@ -3,6 +3,7 @@ import type { StatusNews } from "../../../model/chat-answers.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { causeOf } from "../../../platform/log.ts";
+import type { DeliveryError, QueuedMessage } from "../log/delivery-column.ts";
 import { DeliveryAttempt } from "./attempt.ts";
 import { withoutPastWords } from "./attempt-history.ts";
 import { mayCancel } from "./cancelable.ts";
@@ -23,8 +24,7 @@ import type { NetworkChat } from "./network-chat.ts";
 import { applyNews } from "./parts.ts";
 import { acquirePermit, type Granted, report, returnPermit } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
-import { type DeliveryError, isOverdue, notBegun, wakeAt } from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import { isOverdue, notBegun, wakeAt } from "./retry.ts";
 
 /**
  * Delivers a chat's messages one at a time, in sequence order. A message that must wait holds back later messages; a

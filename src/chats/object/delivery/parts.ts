@@ -1,53 +1,12 @@
 import type { Message } from "../../../model/message.ts";
 import type { Outcome } from "../../../model/network.ts";
-import { type DeliveryError, statusAfter } from "./retry.ts";
+import type { DeliveryError, NetworkStatus, PartNews, PartState, Parts } from "../log/delivery-column.ts";
+import { statusAfter } from "./retry.ts";
 
 /**
  * A message takes one or two calls to its network. Each call creates a part: a message on the network with its own id and
  * status. These pure functions derive our message's status from its parts.
  */
-
-type NetworkStatus = "SENT" | "DELIVERED" | "READ" | "FAILED";
-
-interface PartState {
-  status: NetworkStatus;
-  error: DeliveryError | null;
-}
-
-/** A status from the network for one of its ids. */
-export interface PartNews {
-  networkId: string;
-  status: NetworkStatus;
-  /** `broken` is the network's reason if it refuses the whole channel. */
-  error: (DeliveryError & { broken?: string }) | null;
-  /** Whether the status names our message. If not, another program may have sent the message. */
-  isOurs: boolean;
-}
-
-export interface Parts {
-  /** The number of parts. */
-  of: number;
-  /** The network's ids of the parts sent, in order. */
-  ids: string[];
-  /** The state of each part, if there are several. Null means at most SENT. */
-  states?: (PartState | null)[];
-  /** For each part, how many attempts got no answer. Each may have sent a copy with an unknown id. */
-  lost?: number[];
-  /** Early statuses: their ids are not known yet, because the answer to the send may still come. */
-  early?: PartNews[];
-  /** The upload of the message's file; absent if its network has none. */
-  upload?: Upload;
-}
-
-/** A file's id at the network, which has it until then (Unix milliseconds). */
-export interface Upload {
-  file: string;
-  id: string;
-  until: number;
-}
-
-/** The parts as stored. `of` is absent before the first attempt and if there is one part. */
-export type StoredParts = Omit<Parts, "of"> & { of?: number };
 
 /** The state of a message's delivery. */
 export interface Known {

@@ -3,13 +3,13 @@ import { expiryOf } from "../../../model/message.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
 import type { DuePart, DueWork } from "../../../platform/object/due-work.ts";
+import type { Delivery, QueuedMessage } from "../log/delivery-column.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { historyOf } from "./attempt-history.ts";
 import { afterWake } from "./head.ts";
 import type { NetworkChat } from "./network-chat.ts";
 import { Outbox } from "./outbox.ts";
-import { type Delivery, newDelivery, nextAttemptAt, wakeAt } from "./retry.ts";
-import type { QueuedMessage } from "./row.ts";
+import { newDelivery, nextAttemptAt, wakeAt } from "./retry.ts";
 
 /** In case the object is lost before a delivery begins. */
 const AGAIN_AFTER_MS = 30_000;

@@ -1,5 +1,6 @@
+import { type PartNews, printDelivery, type QueuedMessage, type StoredParts } from "../log/delivery-column.ts";
 import { withoutWords } from "../log/redaction.ts";
-import type { PartNews, StoredParts } from "./parts.ts";
+import { withoutPastWords } from "./attempt-history.ts";
 
 /** The parts of a redacted message, with their ids, statuses and error codes only. Its upload is forgotten. */
 export function partsWithoutWords(parts: StoredParts): StoredParts {
@@ -19,4 +20,9 @@ export function newsWithoutWords(news: PartNews): PartNews {
   const { code, broken } = news.error;
   const reason = broken !== undefined && { broken: `The network refused the channel with ${code}` };
   return { ...news, error: { ...withoutWords(news.error), ...reason } };
+}
+
+/** Prints the state of a redacted message's delivery, without error texts. */
+export function printRedacted({ delivery, parts }: QueuedMessage): string {
+  return printDelivery({ delivery: withoutPastWords(delivery), parts: partsWithoutWords(parts), lastError: null });
 }

@@ -1,43 +1,12 @@
 import type { Message } from "../../../model/message.ts";
 import type { Outcome } from "../../../model/network.ts";
 import { backoffMs } from "../../../platform/backoff.ts";
-import type { PastAttempt } from "./attempt-history.ts";
+import type { Delivery, DeliveryError } from "../log/delivery-column.ts";
 
 /**
  * When a message is attempted again, and when it fails. Pure functions of the message's row, the event and the time, so
  * that tests can run them against any sequence of failures. Times are Unix milliseconds.
  */
-
-/** The state of a delivery. An attempt is a lease: it is stored before the network is called. */
-export interface Delivery {
-  /** The number of attempts started. */
-  attempts: number;
-  /** When the open attempt started; null if no attempt is open. */
-  startedAt: number | null;
-  /** When the first attempt started. The deadline counts from here. */
-  firstAt: number | null;
-  /** The earliest time of the next attempt; null if it may start now. */
-  nextAt: number | null;
-  /** Whether the channel has reserved `nextAt` for this message. */
-  reserved: boolean;
-  /** Since when the message has waited for a broken channel; null if it does not. */
-  heldSince: number | null;
-  /** How long it waited for broken channels before that, in milliseconds. */
-  heldMs: number;
-  /** The channel's epoch when the last attempt started; set when that attempt has ended. */
-  epoch?: number;
-  /** The channel's epoch when this message last met it broken; absent if it never did. */
-  brokenEpoch?: number;
-  /** How often in a row the channel's object did not answer; absent if it answered. */
-  noAnswers?: number;
-  /** The first attempt and the last 20, in order; absent before the first has ended. */
-  past?: PastAttempt[];
-}
-
-export interface DeliveryError {
-  code: string;
-  message: string;
-}
 
 /** The result of an attempt: the message waits for the next one, or it is done. */
 export type Step =

@@ -3,14 +3,14 @@ import type { CountedMessage } from "../../../model/conversation-counts.ts";
 import { isMessageId, seqOf } from "../../../model/id.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 import { prepareSchema } from "../../../platform/object/schema-steps.ts";
+import { type StatusChange, updated, withStatus } from "../status-change.ts";
 import {
   type DeliveryKnown,
   type DeliveryRow,
   printDelivery,
   type QueuedMessage,
   queuedMessage,
-} from "../delivery/row.ts";
-import { type StatusChange, updated, withStatus } from "../status-change.ts";
+} from "./delivery-column.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
 import { type EndMedia, type Floor, LogFloor, redactionKey } from "./floor.ts";

@@ -1,4 +1,4 @@
-import { type DeliveryRow, type QueuedMessage, queuedMessage } from "../delivery/row.ts";
+import { type DeliveryRow, type QueuedMessage, queuedMessage } from "./delivery-column.ts";
 
 const MAX_ROWS = 500;
 

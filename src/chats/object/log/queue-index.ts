@@ -1,4 +1,4 @@
-import { type DeliveryRow, type QueuedMessage, queuedMessage } from "../delivery/row.ts";
+import { type DeliveryRow, type QueuedMessage, queuedMessage } from "./delivery-column.ts";
 import { QueueExpiry } from "./queue-expiry.ts";
 
 const SAVE_FLOOR_EVERY = 100;

@@ -8,7 +8,7 @@ export interface NewMessage {
   /** A request with the same `dedupe` must have the same fingerprint. Null matches any request. */
   fingerprint: string | null;
   template: UsedTemplate | null;
-  /** JSON of `delivery/row.ts`; null if no network delivers the message. */
+  /** JSON of `delivery-column.ts`; null if no network delivers the message. */
   delivery: string | null;
   media: Media | null;
   /** A member's session sent it, or the request named its sender. */

@@ -14,7 +14,7 @@ export const CHAT_SCHEMA = [
      redacted_at integer,
      -- How many messages up to this one were queued when stored. The difference of two rows is the number between them.
      queued integer not null default 0,
-     -- JSON of delivery/row.ts; null if no network delivers the message.
+     -- JSON of delivery-column.ts; null if no network delivers the message.
      delivery text,
      media text,
      -- The id of a message that was scheduled. It does not end with the message's seq.

@@ -9,11 +9,11 @@ import { Box, Facts } from "../parts/facts.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
-import { retentionInWords } from "../settings/retention.tsx";
 import type { ChannelProps } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials.tsx";
+import { retentionInWords } from "./retention.tsx";
 import { Register, WebhookFacts } from "./set-up.tsx";
 import { PageLink, RotateIdentity, Snippet } from "./web-parts.tsx";
 

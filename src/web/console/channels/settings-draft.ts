@@ -1,8 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Channel } from "../api.ts";
-import { settingsDrafts } from "../inbox/drafts.ts";
+import { inTab } from "../in-tab.ts";
 import type { SettingsChange, SettingValues } from "./channel-kinds.ts";
+
+/** The settings of channels that were changed and not saved. */
+const settingsDrafts = inTab<SettingsChange>("parley.settings.");
 
 /** What a person changes of a channel's settings. It stays in the tab until it is saved or discarded. */
 export function useSettingsDraft({ id, settings }: Pick<Channel, "id" | "settings">) {

@@ -10,6 +10,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
+import { TextBox } from "../parts/text-box.tsx";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { quotedOf, TEXTS } from "./bubble.tsx";
@@ -17,7 +18,6 @@ import { ClosedNotice, ConflictNotice } from "./composer-notices.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { SenderChoice } from "./sender-choice.tsx";
 import { Sending } from "./sending.ts";
-import { TextBox } from "./text-box.tsx";
 import { typingTeller } from "./typing.ts";
 
 interface ComposerProps {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { FileStage } from "../../shared/files/stage.ts";
 import type { Message, Schemas } from "../api.ts";
-import type { SettingsChange } from "../channels/channel-kinds.ts";
+import { drafts, inTab } from "../in-tab.ts";
 
 /** What a person sends. */
 export type Draft = Pick<
@@ -20,33 +20,8 @@ export type Draft = Pick<
   | "interactive"
 >;
 
-/** Keeps values for this tab alone: never on the server, and gone with the tab. */
-function inTab<T>(prefix: string) {
-  return {
-    read(of: string): T | null {
-      const text = sessionStorage.getItem(prefix + of);
-      return text === null ? null : (JSON.parse(text) as T);
-    },
-    /** Keeps a value also if the page is loaded again. */
-    save(of: string, value: T | null): void {
-      try {
-        if (value) sessionStorage.setItem(prefix + of, JSON.stringify(value));
-        else sessionStorage.removeItem(prefix + of);
-      } catch {
-        // The storage is full or off. Only a page that is loaded again forgets the value.
-      }
-    },
-  };
-}
-
-/** The texts that wait in chats, and in the editors of templates. An empty one is not kept. */
-export const drafts = inTab<string>("parley.text.");
-
 /** The newest `seq` that was known in a chat when what waits there was begun. */
 export const begunAt = inTab<{ seq: number }>("parley.begun.");
-
-/** The settings of channels that were changed and not saved. */
-export const settingsDrafts = inTab<SettingsChange>("parley.settings.");
 
 /** As the service. */
 const MAX_FILE_BYTES = 16 * 1_048_576;

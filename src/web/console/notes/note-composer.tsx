@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useId, useRef } from "preact/hooks";
 import { asParleyError, type Member, textOf } from "../api.ts";
-import { drafts } from "../inbox/drafts.ts";
-import { TextBox } from "../inbox/text-box.tsx";
+import { drafts } from "../in-tab.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { TextBox } from "../parts/text-box.tsx";
 import type { NotesStore } from "./notes-store.ts";
 import { matchesOf, mentionsIn, queryAt } from "./written-mentions.ts";
 

@@ -5,12 +5,12 @@ import { currentPath } from "../location.ts";
 import { MOST, useAll, useGet, usePlace } from "../organization.ts";
 import { TextButton } from "../parts/button.tsx";
 import { may } from "../session.ts";
+import { countUnread } from "../unread.ts";
 import { mayManage } from "../webhooks/webhook-list.tsx";
 import { shortUrl } from "../webhooks/webhook-state.ts";
 import { FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
 import { NotificationsDialog } from "./notifications-dialog.tsx";
 import { notify, show } from "./notify.ts";
-import { countUnread } from "./unread.ts";
 
 const MOST_SHOWN = 2;
 

@@ -6,9 +6,9 @@ import { follow } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
 import { currentSession } from "../session.ts";
+import { markRead, markUnread, unread, type Why } from "../unread.ts";
 import { chime } from "./chime.ts";
 import { FIRST_CHOICE, permission, readChoice } from "./choice.ts";
-import { markRead, markUnread, unread, type Why } from "./unread.ts";
 
 /** The minimum time between two notifications. */
 const EVERY_MS = 4_000;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { pageTitle } from "../notifications/unread.ts";
+import { pageTitle } from "../unread.ts";
 import { Empty } from "./states.tsx";
 import { Toasts } from "./toast.tsx";
 

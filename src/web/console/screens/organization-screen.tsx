@@ -10,7 +10,7 @@ import { Templates } from "../templates/templates.tsx";
 import { Channels } from "../channels/channels.tsx";
 import { Settings } from "../settings/settings.tsx";
 import type { ScreenParts } from "../location.ts";
-import { NotFound } from "./not-found.tsx";
+import { NotFound } from "../parts/not-found.tsx";
 
 /** By the name in the address, with how many parts may follow it. */
 const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = {

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, type Organization } from "../api.ts";
+import { Retention } from "../channels/retention.tsx";
 import { usePlace } from "../organization.ts";
 import { Button, WarnButton } from "../parts/button.tsx";
 import { Checkbox } from "../parts/controls.tsx";
@@ -9,7 +10,6 @@ import { Box, Facts } from "../parts/facts.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { Passkeys } from "../passkeys/passkeys.tsx";
 import { currentSession, may } from "../session.ts";
 import { Export } from "./export.tsx";
 import {
@@ -20,7 +20,7 @@ import {
   limitsInWords,
   NameDialog,
 } from "./organization-dialogs.tsx";
-import { Retention } from "./retention.tsx";
+import { Passkeys } from "./passkeys.tsx";
 
 const JURISDICTIONS = { eu: "European Union", us: "United States" };
 

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { fillTemplate, placeholdersOf } from "../../../model/placeholder.ts";
 import type { Template } from "../api.ts";
 import { number } from "../format.ts";
-import { drafts } from "../inbox/drafts.ts";
+import { drafts } from "../in-tab.ts";
 import { route } from "../location.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { TextButton, WarnButton } from "../parts/button.tsx";

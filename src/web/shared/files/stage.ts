@@ -1,5 +1,5 @@
-import { fileKindOf, type ShownFile } from "../message/extras.ts";
 import { randomToken } from "../random-token.ts";
+import { fileKindOf, type ShownFile } from "./shown-file.ts";
 
 /** A file that somebody has chosen and not sent. */
 export interface StagedFile {

@@ -1,6 +1,7 @@
 /** What a message says besides text and a file, and the parser of these fields. */
 
-import { isPicture } from "./picture.ts";
+import { isPicture } from "../files/picture.ts";
+import { fileKindOf, type ShownFile } from "../files/shown-file.ts";
 
 /** A button, or a line if it is neither a reply nor a link. */
 export interface ShownChoice {
@@ -44,18 +45,6 @@ export interface MessageExtras {
   sender?: string | undefined;
   /** What `mediaUrl` shows, if the service has it. */
   file?: ShownFile | undefined;
-}
-
-/** What a browser can do with a file. */
-export type FileKind = "picture" | "video" | "audio" | "other";
-
-/** A file. `size` is in bytes. The sides are those of a picture. All three are null if they are unknown. */
-export interface ShownFile {
-  name: string;
-  kind: FileKind;
-  size: number | null;
-  width: number | null;
-  height: number | null;
 }
 
 /** Whether nothing is left of a message, because it was redacted. */
@@ -142,13 +131,6 @@ function readFile({ contentType, fileName, size, width, height }: Fields): Shown
     width: numberOf(width),
     height: numberOf(height),
   };
-}
-
-/** @param type the content type */
-export function fileKindOf(type: string): FileKind {
-  if (isPicture(type)) return "picture";
-  if (/^video\/(mp4|webm)$/.test(type)) return "video";
-  return /^audio\/(mpeg|ogg|mp4|wav|webm|aac)$/.test(type) ? "audio" : "other";
 }
 
 /** A section stands where its first choice is. */

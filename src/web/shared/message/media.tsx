@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import { Drawing, FAILURE, FILE } from "../drawing.tsx";
 import { fetchLater } from "../fetch-later.ts";
 import { sizeIn } from "../files/file-size.ts";
+import { pictureBox } from "../files/picture.ts";
+import type { FileKind, ShownFile } from "../files/shown-file.ts";
 import { Outward } from "../outward.tsx";
-import type { FileKind, ShownFile } from "./extras.ts";
-import { pictureBox } from "./picture.ts";
 import type { MessageTexts } from "./texts.ts";
 
 /** The file of a message, or what its link names. */

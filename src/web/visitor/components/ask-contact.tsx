@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { PageFacts } from "../../../model/page-facts.ts";
-import type { ChatSession, SessionView } from "../session.ts";
+import type { ChatSession } from "../session.ts";
+import type { SessionView } from "../session-view.ts";
 import type { AskedFlag } from "../stored.ts";
 import type { Words } from "./words.ts";
 

@@ -4,7 +4,8 @@ import { MessageContent, type Quoted, summaryOf } from "../../shared/message/con
 import { isRemoved, reactionOf } from "../../shared/message/extras.ts";
 import type { MediaView } from "../../shared/message/media.tsx";
 import type { ChatMessage } from "../frames.ts";
-import type { ChatSession, SessionView } from "../session.ts";
+import type { ChatSession } from "../session.ts";
+import type { SessionView } from "../session-view.ts";
 import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
 import { Icon } from "./icons.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Texts } from "../locales/en.ts";
-import type { LinkState, SessionView } from "../session.ts";
+import type { LinkState, SessionView } from "../session-view.ts";
 import { helpText, linkText, refusalReason } from "../texts.ts";
 import { Icon } from "./icons.tsx";
 import type { Words } from "./words.ts";

@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  historyOf,
-  type PastAttempt,
-  withoutPastWords,
-  withPast,
-} from "../../../../../src/chats/object/delivery/attempt-history.ts";
-import { begin, type Delivery, NOT_TRIED } from "../../../../../src/chats/object/delivery/retry.ts";
+import { historyOf, withoutPastWords, withPast } from "../../../../../src/chats/object/delivery/attempt-history.ts";
+import { begin, NOT_TRIED } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { Delivery, PastAttempt } from "../../../../../src/chats/object/log/delivery-column.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const BUSY = { code: "http_503", message: "Busy" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { brokenChannelReport, reportsOf } from "../../../../../src/chats/object/delivery/channel-reports.ts";
-import type { Delivery } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { Delivery } from "../../../../../src/chats/object/log/delivery-column.ts";
 import { MEDIA_GONE } from "../../../../../src/model/file.ts";
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../../../../src/model/network.ts";
 import { broken, failed, retry, sent, unknown } from "./outcomes.ts";

@@ -1,15 +1,8 @@
 import { expect, test } from "vitest";
 import { mayCancel } from "../../../../../src/chats/object/delivery/cancelable.ts";
 import { MESSAGE_EXPIRED, mayExpire, nextStep } from "../../../../../src/chats/object/delivery/head.ts";
-import type { StoredParts } from "../../../../../src/chats/object/delivery/parts.ts";
-import {
-  begin,
-  type Delivery,
-  NOT_TRIED,
-  nextAttemptAt,
-  notBegun,
-  wakeAt,
-} from "../../../../../src/chats/object/delivery/retry.ts";
+import { begin, NOT_TRIED, nextAttemptAt, notBegun, wakeAt } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { Delivery, StoredParts } from "../../../../../src/chats/object/log/delivery-column.ts";
 import type { Message } from "../../../../../src/model/message.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");

@@ -15,15 +15,14 @@ import {
   rowOfStatus,
   startAttempt,
 } from "../../../../../src/chats/object/delivery/head.ts";
-import type { Known, PartNews } from "../../../../../src/chats/object/delivery/parts.ts";
-import {
-  begin,
-  type Delivery,
-  type DeliveryError,
-  hold,
-  NOT_TRIED,
-} from "../../../../../src/chats/object/delivery/retry.ts";
-import type { QueuedMessage } from "../../../../../src/chats/object/delivery/row.ts";
+import type { Known } from "../../../../../src/chats/object/delivery/parts.ts";
+import { begin, hold, NOT_TRIED } from "../../../../../src/chats/object/delivery/retry.ts";
+import type {
+  Delivery,
+  DeliveryError,
+  PartNews,
+  QueuedMessage,
+} from "../../../../../src/chats/object/log/delivery-column.ts";
 import { outboundMessage } from "../../../../../src/chats/object/log/new-message.ts";
 import type { Outcome } from "../../../../../src/model/network.ts";
 import { draft } from "../../../../support/drafts.ts";

@@ -1,4 +1,4 @@
-import type { DeliveryError } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { DeliveryError } from "../../../../../src/chats/object/log/delivery-column.ts";
 import type { Outcome } from "../../../../../src/model/network.ts";
 
 export const FAULT: DeliveryError = { code: "network_131026", message: "Undeliverable" };

@@ -1,4 +1,5 @@
-import type { Known, PartNews, Parts } from "../../../../../src/chats/object/delivery/parts.ts";
+import type { Known } from "../../../../../src/chats/object/delivery/parts.ts";
+import type { PartNews, Parts } from "../../../../../src/chats/object/log/delivery-column.ts";
 
 export const FAULT = { code: "network_131026", message: "Undeliverable" };
 export const BROKEN = { code: "network_131042", message: "No payment", broken: "131042: No payment" };

@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  applyNews,
-  attemptOver,
-  type Known,
-  type PartNews,
-  partOut,
-} from "../../../../../src/chats/object/delivery/parts.ts";
+import { applyNews, attemptOver, type Known, partOut } from "../../../../../src/chats/object/delivery/parts.ts";
+import type { PartNews } from "../../../../../src/chats/object/log/delivery-column.ts";
 import { BROKEN, FAULT, message, news } from "./part-news.ts";
 
 const OTHER = { code: "network_131053", message: "Media upload error" };

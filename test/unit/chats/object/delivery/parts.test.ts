@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  applyNews,
-  attemptOver,
-  type Known,
-  type PartNews,
-  type Parts,
-  partOut,
-} from "../../../../../src/chats/object/delivery/parts.ts";
+import { applyNews, attemptOver, type Known, partOut } from "../../../../../src/chats/object/delivery/parts.ts";
+import type { PartNews, Parts } from "../../../../../src/chats/object/log/delivery-column.ts";
 import { BROKEN, FAULT, message, news } from "./part-news.ts";
 
 type Status = PartNews["status"];

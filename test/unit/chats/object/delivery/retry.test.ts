@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   begin,
-  type Delivery,
   type HoldReason,
   hold,
   isOverdue,
@@ -12,6 +11,7 @@ import {
   statusAfter,
   wakeAt,
 } from "../../../../../src/chats/object/delivery/retry.ts";
+import type { Delivery } from "../../../../../src/chats/object/log/delivery-column.ts";
 import type { Outcome } from "../../../../../src/model/network.ts";
 import { broken, retry } from "./outcomes.ts";
 

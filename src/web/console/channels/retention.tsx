@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import type { Channel } from "../api.ts";
-import type { ChannelProps } from "../channels/channel-kinds.ts";
 import { plural } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Button, Chips } from "../parts/button.tsx";
@@ -9,6 +8,7 @@ import { Input } from "../parts/field.tsx";
 import { RowMain } from "../parts/list-screen.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { may } from "../session.ts";
+import type { ChannelProps } from "./channel-kinds.ts";
 
 const PRESETS = [30, 90, 365, null];
 

@@ -9,8 +9,8 @@ import { now, Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { serviceNow } from "../service-clock.ts";
 import { hasAccess } from "../session.ts";
-import { makePasskey, type NewPasskeyOptions } from "./ceremony.ts";
-import { canHavePasskeys, PasskeySignIn } from "./passkey-sign-in.tsx";
+import { makePasskey, type NewPasskeyOptions } from "../sign-in/ceremony.ts";
+import { canHavePasskeys, PasskeySignIn } from "../sign-in/passkey-sign-in.tsx";
 
 interface Passkey {
   id: string;

@@ -1,6 +1,6 @@
-import { MainButton } from "../parts/button.tsx";
-import { Screen } from "../parts/screen.tsx";
-import { Empty } from "../parts/states.tsx";
+import { MainButton } from "./button.tsx";
+import { Screen } from "./screen.tsx";
+import { Empty } from "./states.tsx";
 
 export function NotFound() {
   return (

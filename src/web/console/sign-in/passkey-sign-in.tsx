@@ -1,6 +1,6 @@
 import { Button } from "../parts/button.tsx";
-import { Refusal, useSignIn } from "../screens/access.tsx";
 import { ask, signIn } from "../session.ts";
+import { Refusal, useSignIn } from "./access.tsx";
 import { choosePasskey, type PasskeyOptions } from "./ceremony.ts";
 
 /** Whether this browser has passkeys here: it has them for host names alone. */

@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
-import { currentPath } from "../location.ts";
-import { currentSession } from "../session.ts";
+import { currentPath } from "./location.ts";
+import { currentSession } from "./session.ts";
 
 /** Why a chat is unread: the contact wrote, or a colleague named the person or gave the chat to them. */
 const WHYS = ["message", "person"] as const;

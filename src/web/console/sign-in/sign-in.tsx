@@ -3,9 +3,9 @@ import { useEffect } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
-import { PasskeySignIn } from "../passkeys/passkey-sign-in.tsx";
 import { forgetLink, type LinkOffer, readLink, signIn } from "../session.ts";
 import { AccessSignIn, Refusal } from "./access.tsx";
+import { PasskeySignIn } from "./passkey-sign-in.tsx";
 
 /** The first screen, if nobody is signed in. @param code that of the one-time link that opened the page, or null */
 export function SignIn({ code }: { code: string | null }) {
