@@ -21,6 +21,7 @@ async function healthCheck(service: Service): Promise<Check> {
   } catch (error) {
     if (error instanceof Unreachable) return bad(what, "fails", "does not answer", error.advice);
     if (!(error instanceof ServiceFault)) throw error;
+    if (error.front) return bad(what, "fails", error.front.found, error.front.advice);
   }
   return bad(
     what,
