@@ -28,6 +28,8 @@ export interface Lab {
   webhook: string | null;
   /** The address for plain http, or null for a server on this machine. */
   plain: string | null;
+  /** Whether buckets are bound. */
+  files: boolean;
   /** The service's version and build, each time they were asked. */
   seen: { build: string | null; at: number }[];
   /** The build that a deploy has just made, or null. */

@@ -21,6 +21,8 @@ export interface SmokeOptions {
   webhook: string | null;
   /** The same host over plain http; null for a server on this machine. */
   plain: string | null;
+  /** Whether buckets are bound; true by default. */
+  files?: boolean;
   /** The build that a deploy has just made; null if it is not known. */
   build: string | null;
   /** Interrupts the run. What it made is deleted all the same. */
@@ -50,11 +52,11 @@ const LOCAL = "the local runtime has no jurisdictions";
  * @throws the reason of `signal`, after the clean-up
  */
 export async function smoke(options: SmokeOptions): Promise<boolean> {
-  const { url, token, webhook, plain, build, signal, env, onCheck, pace = PACE } = options;
+  const { url, token, webhook, plain, build, files = true, signal, env, onCheck, pace = PACE } = options;
   const stop = new AbortController();
   const line = new Line(url, AbortSignal.any([signal, stop.signal]));
   const leftovers = new Leftovers(line, token.value, env);
-  const run = new Run({ line, token, leftovers, pace, webhook, plain, build, seen: [] }, onCheck);
+  const run = new Run({ line, token, leftovers, pace, webhook, plain, files, build, seen: [] }, onCheck);
   try {
     await run.all();
   } finally {
@@ -133,7 +135,8 @@ class Run {
     for (const { place, name, bucket } of PLACES) {
       const what = `files, ${name}`;
       const advice = `check the bucket ${bucket}: npm run deploy creates and binds it. npx wrangler tail shows why`;
-      if (isLocal && place !== null) this.#skip(what, LOCAL);
+      if (!lab.files) this.#skip(what, "the service was deployed without files");
+      else if (isLocal && place !== null) this.#skip(what, LOCAL);
       else await this.#with(place, what, advice, (one) => filesStep(lab, one));
     }
     const { webhook } = lab;
