@@ -81,7 +81,11 @@ export async function newTenant(lab: Lab, place: Place): Promise<Tenant> {
 }
 
 /** Sends a text. @returns the message */
-export async function send({ want, chatId }: Tenant, content: string, more: object = {}): Promise<Reply["body"]> {
+export async function send(
+  { want, chatId }: Pick<Tenant, "want" | "chatId">,
+  content: string,
+  more: object = {},
+): Promise<Reply["body"]> {
   return (await want(201, "POST", `/chats/${chatId}/messages`, { body: { content, ...more } })).message;
 }
 

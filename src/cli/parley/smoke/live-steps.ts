@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { printable } from "../table.ts";
 import { type Lab, send, type Tenant, within } from "./lab.ts";
 import { check, type Line, SmokeFault } from "./line.ts";
 
@@ -28,11 +29,9 @@ export async function socketStep(lab: Lab, tenant: Tenant): Promise<string> {
 async function bothWays({ pace }: Lab, tenant: Tenant, socket: VisitorSocket, content: string): Promise<void> {
   const id = crypto.randomUUID();
   socket.send({ type: "message", id, content });
-  await socket.wait(
-    pace,
-    `a visitor's message was not stored (${content})`,
-    (frame) => frame.type === "stored" && frame.id === id,
-  );
+  const isAnswer = (frame: Frame) => (frame.type === "stored" || frame.type === "refused") && frame.id === id;
+  const answer = await socket.wait(pace, `a visitor's message was not stored (${content})`, isAnswer);
+  check(answer.type === "stored", `a visitor's message was refused (${content}): ${printable(answer.code ?? "")}`);
   const shown = await send(tenant, content);
   const isShown = (frame: Frame) => frame.type === "message" && frame.message?.id === shown.id;
   await socket.wait(pace, `a message did not reach the visitor (${content})`, isShown);
@@ -41,6 +40,7 @@ async function bothWays({ pace }: Lab, tenant: Tenant, socket: VisitorSocket, co
 interface Frame {
   type?: string;
   id?: string;
+  code?: string;
   message?: { id?: string };
 }
 
@@ -56,7 +56,7 @@ class VisitorSocket {
     const hash = createHmac("sha256", identitySecret).update(user).digest("hex");
     const claim = `user.${Buffer.from(user).toString("base64url")}.${hash}`;
     const url = new URL(`/web/${channelId}/socket?after=0`, base.replace(/^http/, "ws"));
-    this.#socket = new WebSocket(url, ["parley.v1", claim]);
+    this.#socket = new WebSocket(url.href, ["parley.v1", claim]);
     const { promise: closed, reject } = Promise.withResolvers<never>();
     closed.catch(() => {});
     this.#closed = closed;
@@ -79,12 +79,15 @@ class VisitorSocket {
   }
 
   /** Waits for a frame. @throws SmokeFault with `found` */
-  async wait({ patience }: Lab["pace"], found: string, isIt: (frame: Frame) => boolean): Promise<void> {
-    const came = new Promise<void>((resolve) => {
-      this.#onFrame = () => this.#frames.some(isIt) && resolve();
+  async wait({ patience }: Lab["pace"], found: string, isIt: (frame: Frame) => boolean): Promise<Frame> {
+    const came = new Promise<Frame>((resolve) => {
+      this.#onFrame = () => {
+        const frame = this.#frames.find(isIt);
+        if (frame) resolve(frame);
+      };
       this.#onFrame();
     });
-    await within(patience, found, Promise.race([came, this.#closed]), SOCKETS);
+    return within(patience, found, Promise.race([came, this.#closed]), SOCKETS);
   }
 
   close(): void {
