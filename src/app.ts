@@ -9,6 +9,7 @@ import { eventRoutes } from "./events/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
 import { allOf } from "./http/before.ts";
 import { errorResponse } from "./http/error-response.ts";
+import { answerHealth } from "./http/health.ts";
 import { separateConsole } from "./http/hosts.ts";
 import { needs } from "./http/needs.ts";
 import { answerNotFound } from "./http/not-found.ts";
@@ -31,7 +32,7 @@ app.notFound(answerUnknown);
 
 app.use(requestLog(), separateConsole());
 app.get("/", answerRoot);
-app.get("/healthz", (c) => c.json({ ok: true }));
+app.get("/healthz", answerHealth);
 
 // The order of checks: the header, the key, its address and permission, then the request itself. So a route reads its
 // body after `requirePermission`, and an unknown path needs a key too.

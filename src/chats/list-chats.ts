@@ -8,7 +8,7 @@ import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
 import { MAX_PLACE, parseSearch } from "../model/contact-search.ts";
-import { atMost, queryText } from "../model/field.ts";
+import { atMost, onlyTrue, queryText } from "../model/field.ts";
 import { isId } from "../model/id.ts";
 import type { ChatPosition, Waiting, WaitingPosition } from "../model/organization.ts";
 import { canReadMessages } from "../model/withheld.ts";
@@ -32,9 +32,6 @@ const NOBODY = "none";
 const assigneeFilter = z
   .string()
   .check(z.refine((text) => text === NOBODY || isId("mbr", text), "must be a member's id, or none"));
-
-/** A filter that can only be set. Its opposite would be a list of its own, with another order. */
-const onlyTrue = z.literal("true", "must be true");
 
 const searchText = z.string().check(
   z.minLength(1, { error: "must not be empty", abort: true }),

@@ -58,15 +58,10 @@ export function exitCode(child: ChildProcess): Promise<number> {
 }
 
 /** Waits until the server at `base` passes its health check. */
-export async function awaitHealthy(
-  base: string,
-  signal: AbortSignal,
-  timeoutMs = TIMEOUT_MS,
-  pauseMs = PAUSE_MS,
-): Promise<void> {
+export async function awaitHealthy(base: string, signal: AbortSignal, timeoutMs = TIMEOUT_MS): Promise<void> {
   for (;;) {
     if (await isHealthy(base, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))) return;
-    await delay(pauseMs, undefined, { signal });
+    await delay(PAUSE_MS, undefined, { signal });
   }
 }
 

@@ -15,15 +15,16 @@ export function isWithin(table: ScopedTable, scope: Scope): SQL | undefined {
   return scope === "any" ? undefined : eq(table.organizationId ?? table.id, scope.organizationId);
 }
 
-/** A page of a table's rows in the scope, oldest first, in one round trip. */
+/** A page of a table's rows in the scope that fit the filter, oldest first, in one round trip. */
 export async function listRows<T extends ListedTable>(
   db: Directory,
   scope: Scope,
   table: T,
   { page, limit }: { page: number; limit: number },
+  filter?: SQL,
 ): Promise<{ rows: T["$inferSelect"][]; pagination: Pagination }> {
   const listed: ListedTable = table;
-  const where = isWithin(table, scope);
+  const where = and(isWithin(table, scope), filter);
   const [rows, [counted]] = await db.batch([
     db
       .select()

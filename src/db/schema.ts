@@ -49,6 +49,8 @@ export const organizations = sqliteTable("organizations", {
   selfService: text({ mode: "json" }).$type<SelfService>(),
   /** In the console, a chat that is nobody's becomes the chat of the member who answers it. */
   assignOnAnswer: integer({ mode: "boolean" }).notNull().default(false),
+  /** It is for a test. `parley doctor --smoke` deletes those that a run has left. */
+  temporary: integer({ mode: "boolean" }).notNull().default(false),
   createdAt: integer().notNull(),
   erasingAt: integer(),
 });

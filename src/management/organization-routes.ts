@@ -1,4 +1,6 @@
+import { eq } from "drizzle-orm";
 import { Hono } from "hono";
+import * as z from "zod/mini";
 import { directory } from "../db/client.ts";
 import { listRows } from "../db/rows.ts";
 import { organizations } from "../db/schema.ts";
@@ -6,6 +8,7 @@ import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { operatorAccess } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
+import { onlyTrue } from "../model/field.ts";
 import { eraseOrganization } from "./erase.ts";
 import {
   createOrganization,
@@ -17,14 +20,17 @@ import {
 } from "./organizations.ts";
 
 const { acts } = operatorAccess;
-const page = validQuery(pageQuery);
+/** The query of `GET /organizations`. */
+export const organizationsQuery = z.extend(pageQuery, { temporary: z.optional(onlyTrue) });
 
 export const organizationRoutes = new Hono<AdminEnv>()
   .post("/organizations", acts("organization.create", { body: newOrganizationBody }), async (c) => {
     return c.json(await createOrganization(c.env, c.var.act, c.req.valid("json")), 201);
   })
-  .get("/organizations", page, async (c) => {
-    const { rows, pagination } = await listRows(directory(c.env), "any", organizations, c.req.valid("query"));
+  .get("/organizations", validQuery(organizationsQuery), async (c) => {
+    const { temporary, ...page } = c.req.valid("query");
+    const filter = temporary && eq(organizations.temporary, true);
+    const { rows, pagination } = await listRows(directory(c.env), "any", organizations, page, filter);
     return c.json({ organizations: rows.map(presentOrganization), pagination });
   })
   .get("/organizations/:id", noQuery, async (c) => {

@@ -36,6 +36,7 @@ export const newOrganizationBody = z.object({
   region: optional(z.enum(REGIONS)),
   limits: optional(limitsBody),
   selfService: optional(selfServiceBody),
+  temporary: optional(z.boolean()),
 });
 
 /** The body of `PATCH /organization`: what an organization sets itself. */
@@ -65,6 +66,7 @@ export async function createOrganization(env: Env, act: RequestAct, body: z.outp
     limits: mergeLimits({}, body.limits ?? {}),
     selfService: body.selfService ? mergeSelfService(null, body.selfService) : null,
     assignOnAnswer: false,
+    temporary: body.temporary ?? false,
     createdAt,
     erasingAt: null,
   };
@@ -140,12 +142,13 @@ export async function activeOrganization(db: Directory, scope: Scope, id: string
 }
 
 export function presentOrganization(organization: Organization) {
-  const { limits, selfService, assignOnAnswer, createdAt } = organization;
+  const { limits, selfService, assignOnAnswer, temporary, createdAt } = organization;
   return {
     ...pick(organization, "id", "name", "jurisdiction", "region"),
     limits: presentLimits(limits),
     selfService: selfService && presentSelfService(selfService),
     assignOnAnswer,
+    temporary,
     createdAt: isoTime(createdAt),
   };
 }

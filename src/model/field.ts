@@ -93,6 +93,9 @@ export function queryInteger(min: number, max: number) {
   );
 }
 
+/** A filter of a list that can only be set. Its opposite would be a list of its own. */
+export const onlyTrue = z.literal("true", "must be true");
+
 /** Text of a filter or a cursor in a query. */
 export function queryText(max: number) {
   return z.optional(z.string().check(notEmpty, ...atMost(max)));

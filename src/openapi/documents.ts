@@ -76,7 +76,7 @@ A chat of another organization gets exactly the response of a chat that does not
 
 Each key has a rate limit. A window starts with the key's first request. A key can also have a quota for each calendar month in UTC. Every accepted request counts, including those answered 400 or 404. 401, 403 and 429 don't. Every authenticated response shows the state of the rate limit in its headers.
 
-Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` returns 200 \`{ "ok": true }\`, and \`/widget.js\` puts the web chat on any page.`,
+Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` returns 200 \`{ "ok": true, "version": "…", "build": "…" }\`, and \`/widget.js\` puts the web chat on any page.`,
   server: { url: "/api/v1", description: "The service that serves this document" },
   callsWebhooks: true,
   security: { name: "apiKey", description: "An API key from the operator: `Authorization: Bearer ply_…`." },

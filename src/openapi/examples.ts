@@ -46,6 +46,7 @@ const organization: Example<typeof operator.organizationSchema> = {
   limits: { chats: null, ...ROW_CEILINGS },
   selfService: { maxKeys: 10, maxPerSecond: 100, monthlyQuota: 1_000_000 },
   assignOnAnswer: false,
+  temporary: false,
   createdAt: at,
 };
 

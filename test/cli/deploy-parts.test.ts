@@ -11,7 +11,8 @@ import { readDeployArguments } from "../../src/cli/deploy/arguments.ts";
 import { errorsIn } from "../../src/cli/deploy/cloudflare.ts";
 import { readBuckets, readTarget, withDatabaseId, withoutBuckets } from "../../src/cli/deploy/config-file.ts";
 import { refuseLocalOnly } from "../../src/cli/deploy/local-only.ts";
-import { isTemporaryCheckout, planSecrets, SECRETS_FILE, secretValues } from "../../src/cli/deploy/secrets.ts";
+import { isTemporaryCheckout, planSecrets, secretsFile, secretValues } from "../../src/cli/deploy/secrets.ts";
+import { configOfStage } from "../../src/cli/deploy/stage.ts";
 import { missingSecrets, readVariables } from "../../src/cli/dev-vars.ts";
 import configuration from "../../wrangler.toml?raw";
 
@@ -53,27 +54,90 @@ test("the repository's buckets are read, and can be left out", () => {
   expect(tables(without)).toEqual(tables(configuration));
 });
 
-test("--without-files is ours", () => {
-  expect(readDeployArguments(["--without-files", "--keep-vars"])).toEqual({
-    help: false,
-    dryRun: false,
-    withoutFiles: true,
-    others: ["--keep-vars"],
-  });
+const NONE = { help: false, dryRun: false, withoutFiles: false, smoke: false, stage: null, others: [] as string[] };
+
+test("--without-files, --smoke and --stage are ours", () => {
+  const argv = ["--without-files", "--keep-vars", "--smoke", "--stage", "try-2"];
+  const others = ["--keep-vars"];
+  expect(readDeployArguments(argv)).toEqual({ ...NONE, withoutFiles: true, smoke: true, stage: "try-2", others });
+  expect(readDeployArguments(["--stage=try", "--tag", "x"])).toEqual({ ...NONE, stage: "try", others: ["--tag", "x"] });
+});
+
+test.for(["Try", "", "-", "try-", "2nd", "a b", "a".repeat(21), "try\nname"])("the stage %j is refused", (name) => {
+  expect(() => readDeployArguments([`--stage=${name}`])).toThrow(expect.objectContaining({ exitCode: 2 }));
+});
+
+test("a stage without its name is refused", () => {
+  expect(() => readDeployArguments(["--stage"])).toThrow(expect.objectContaining({ exitCode: 2 }));
+});
+
+test("a stage has a Worker, a database, buckets and a rate limiter of its own, and nothing else is changed", () => {
+  const production = configuration.replace(NO_ID, ID);
+  const staged = configOfStage(production, "try");
+  expect(readTarget(staged)).toEqual({ accountId: null, databaseName: "parley-try", databaseId: null });
+  expect(readBuckets(staged)).toEqual([
+    { name: "parley-try-media", jurisdiction: null },
+    { name: "parley-try-media-eu", jurisdiction: "eu" },
+    { name: "parley-try-media-us", jurisdiction: "us" },
+  ]);
+  const lines = production.split("\n");
+  const others = staged.split("\n").filter((line) => !lines.includes(line));
+  expect(others).toEqual([
+    'name = "parley-try"',
+    "workers_dev = true",
+    'database_name = "parley-try"',
+    `database_id = "${NO_ID}"`,
+    'bucket_name = "parley-try-media"',
+    'bucket_name = "parley-try-media-eu"',
+    'bucket_name = "parley-try-media-us"',
+    expect.stringMatching(/^namespace_id = "\d{7,10}"$/),
+  ]);
+  expect(configOfStage(production, "try")).toBe(staged);
+  expect(configOfStage(production, "other")).not.toContain(others.at(-1));
+});
+
+test("no bucket of a stage is one of production or of another stage", () => {
+  const names = ["eu", "us", "media", "media-eu", "try"].flatMap((stage) =>
+    readBuckets(configOfStage(configuration, stage)).map(({ name }) => name),
+  );
+  const all = [...names, ...readBuckets(configuration).map(({ name }) => name)];
+  expect(new Set(all).size).toBe(all.length);
+});
+
+test.for([
+  'routes = [{ pattern = "chat.example.com", custom_domain = true }]\n',
+  'routes = [\n  { pattern = "chat.example.com", custom_domain = true },\n  { pattern = "c.example.com", custom_domain = true },\n]\n',
+  'route = "chat.example.com/*"\nworkers_dev = false\n',
+])("a stage takes over no address of production: %j", (routes) => {
+  expect(configOfStage(configuration.replace("main = ", `${routes}main = `), "try")).toBe(
+    configOfStage(configuration, "try"),
+  );
+});
+
+test("a table of routes and the hosts of production are not a stage's", () => {
+  const more = `${configuration}CONSOLE_HOST = "console.example.com"\n\n[[routes]]\npattern = "chat.example.com"\ncustom_domain = true\n`;
+  const staged = configOfStage(more, "try");
+  expect(staged).not.toContain("example.com");
+  expect(staged).toContain("RATE_LIMIT_WINDOW_SECONDS");
+});
+
+test("names that don't begin with the Worker's get the stage in front", () => {
+  expect(configOfStage(configuration.replaceAll("parley-media", "files"), "try")).toContain(
+    'bucket_name = "try-files-eu"',
+  );
 });
 
 test("arguments after -- go to wrangler unchanged", () => {
   const argv = ["--keep-vars", "--var", "A:b", "--dry-run", "--tag=x"];
   expect(readDeployArguments(argv)).toEqual({
-    help: false,
+    ...NONE,
     dryRun: true,
-    withoutFiles: false,
     others: ["--keep-vars", "--var", "A:b", "--tag=x"],
   });
 });
 
 test("--dryRun is the same as --dry-run", () => {
-  expect(readDeployArguments(["--dryRun"])).toEqual({ help: false, dryRun: true, withoutFiles: false, others: [] });
+  expect(readDeployArguments(["--dryRun"])).toEqual({ ...NONE, dryRun: true });
 });
 
 test.for(["--env", "-e", "--config=x", "-c", "--name", "--secrets-file", "--secretsFile", "--envFile=x"])(
@@ -97,9 +161,10 @@ test.for<[Record<string, string>, boolean]>([
 test("a secrets file that other users can read is made private before a secret is added", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-kept-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, SECRETS_FILE);
+  const path = join(folder, secretsFile("try"));
+  expect(path).toBe(join(folder, ".deploy.try.vars"));
   await writeFile(path, "KEY_SECRET=malformed\n", { mode: 0o644 });
-  await expect(secretValues(folder, ["ADMIN_TOKEN"])).rejects.toThrow("malformed");
+  await expect(secretValues(path, ["ADMIN_TOKEN"])).rejects.toThrow("malformed");
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
@@ -134,13 +199,50 @@ test("the service's address is a custom domain, else the workers.dev name", () =
   expect(addressIn(["chat.example/*"])).toBeNull();
 });
 
-test("a service that does not answer in time is an error", async () => {
-  const server = createServer((_request, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
+/** The address of a server that gives these answers in turn; the last one again and again. */
+async function answering(...answers: { status?: number; headers?: Record<string, string>; body?: string }[]) {
+  const server = createServer((_request, response) => {
+    const { status = 200, headers = {}, body = "" } = (answers.length > 1 ? answers.shift() : answers[0]) ?? {};
+    response.writeHead(status, headers).end(body);
+  }).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const waiting = awaitAnswer(address, new AbortController().signal, 200, 1);
-  await expect(waiting).rejects.toThrow(`${address}/healthz has not answered for 0.2 seconds`);
+  return {
+    address,
+    waits: (build: string | null, withinMs = 20_000) =>
+      awaitAnswer(address, build, new AbortController().signal, withinMs, 1),
+  };
+}
+
+const HEALTHY = { body: '{"ok":true,"build":"new"}' };
+
+test("a service that does not answer in time is an error", async () => {
+  const { address, waits } = await answering({ status: 404 });
+  await expect(waits(null, 200)).rejects.toThrow(`${address}/healthz has not answered for 0.2 seconds`);
+});
+
+test("a deploy waits until the version that it deployed answers, and says if it does not", async () => {
+  const passing = { status: 530, headers: { Server: "cloudflare" }, body: "error code: 1016" };
+  const before = { body: '{"ok":true,"build":"old"}' };
+  expect(await (await answering(passing, before, before, HEALTHY)).waits("new")).toBe(true);
+  expect(await (await answering(before)).waits("new", 200)).toBe(false);
+  expect(await (await answering({ body: '{"ok":true}' })).waits("new", 200)).toBe(false);
+  expect(await (await answering(before)).waits(null)).toBe(true);
+});
+
+test.for([
+  [{ status: 403, headers: { "cf-mitigated": "challenge" } }, "Bot Fight Mode"],
+  [
+    { status: 302, headers: { Location: "https://team.cloudflareaccess.com/cdn-cgi/access/login/x" } },
+    "Cloudflare Access asks",
+  ],
+  [{ status: 302, headers: { Location: "/cdn-cgi/access/login/x" } }, "Cloudflare Access asks"],
+  [{ status: 301, headers: { Location: "https://www.example.com/" } }, "redirects to https://www.example.com"],
+  [{ status: 403, headers: { Server: "cloudflare" }, body: "error code: 1010" }, "Browser Integrity Check"],
+  [{ status: 403, headers: { Server: "cloudflare" }, body: "<html>blocked" }, "Zone settings"],
+] as const)("a deploy takes no silence for %j", async ([answer, said]) => {
+  await expect((await answering(answer)).waits("new")).rejects.toThrow(said);
 });
 
 const DEPLOYED = { configuration, argv: ["--dry-run"], secrets: ["ADMIN_TOKEN"] };

@@ -109,9 +109,9 @@ export class Cloudflare {
    * @param secretsFile a file of secrets to add to the Worker, or null
    * @param folder a temporary folder for wrangler's output file
    * @param config the path of another configuration than `wrangler.toml`
-   * @returns the Worker's addresses, as wrangler prints them
+   * @returns the Worker's addresses, as wrangler prints them, and the id of the new version; null if wrangler says none
    */
-  async deploy(others: string[], secretsFile: string | null, folder: string, config?: string): Promise<string[]> {
+  async deploy(others: string[], secretsFile: string | null, folder: string, config?: string): Promise<Deployed> {
     const secrets = secretsFile === null ? [] : ["--secrets-file", secretsFile];
     const outputFile = join(folder, "output");
     const env = { WRANGLER_OUTPUT_FILE_PATH: outputFile };
@@ -119,8 +119,9 @@ export class Cloudflare {
     const args = ["deploy", ...secrets, ...others];
     await this.#runOrFail(args, "The Worker can't be deployed", { advice, env, config });
     const lines = (await readFile(outputFile, "utf8").catch(() => "")).split("\n");
-    const entries = lines.map((line) => parsed<{ type: string; targets?: string[] }>(line));
-    return entries.findLast((entry) => entry?.type === "deploy")?.targets ?? [];
+    const entries = lines.map((line) => parsed<{ type: string; targets?: string[]; version_id?: string }>(line));
+    const entry = entries.findLast((one) => one?.type === "deploy");
+    return { targets: entry?.targets ?? [], build: entry?.version_id ?? null };
   }
 
   /** Builds the Worker without uploading it. @param config as for `deploy` */
@@ -140,6 +141,12 @@ export class Cloudflare {
   }
 }
 
+/** What a deploy made. */
+export interface Deployed {
+  targets: string[];
+  build: string | null;
+}
+
 type Account = { id: string; name: string };
 type RunOptions = { env?: Environment; config?: string | undefined };
 
@@ -147,10 +154,14 @@ type RunOptions = { env?: Environment; config?: string | undefined };
 const NO_BUCKET = 10006;
 const BUCKET_EXISTS = 10004;
 const R2_IS_OFF = 10042;
+const UNVERIFIED = 10034;
 const IN_R2 = "The login or the token must be allowed to edit R2 (Workers R2 Storage: Edit).";
 
 const LOG_IN =
   "Run npx wrangler login, or set CLOUDFLARE_API_TOKEN to a token that can edit Workers Scripts and D1. Then repeat the command.";
+const VERIFY =
+  "The account's email address is not verified: open the link in Cloudflare's email, or have another one sent at " +
+  "https://dash.cloudflare.com/profile. Then repeat the command.";
 const AGAIN = "Fix this, then repeat the command. It keeps what exists.";
 
 function r2IsOff(account = ":account"): string {
@@ -173,7 +184,9 @@ function has({ stdout, stderr }: ProcessResult, code: number): boolean {
 /** The most lines of wrangler's error to repeat. */
 const MAX_LINES = 8;
 
-function commandError(summary: string, { stdout, stderr }: ProcessResult, advice: string): CommandError {
+function commandError(summary: string, result: ProcessResult, advice: string): CommandError {
+  if (has(result, UNVERIFIED)) return new CommandError(`${summary}. ${VERIFY}`);
+  const { stdout, stderr } = result;
   const errors = errorsIn(`${stderr}\n${stdout}`).map((line) => `\n  ${line}`);
   return new CommandError(`${summary}. wrangler says:${errors.join("")}\n${advice}`);
 }

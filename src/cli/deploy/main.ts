@@ -11,18 +11,22 @@ import { refuseLocalOnly } from "./local-only.ts";
 import {
   isTemporaryCheckout,
   planSecrets,
-  SECRETS_FILE,
   savedSecrets,
+  secretsFile,
   secretValues,
   withSecretsFile,
 } from "./secrets.ts";
+import { tryDeployed } from "./smoke.ts";
+import { configOfStage } from "./stage.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const config = join(root, "wrangler.toml");
 /** In the same folder, as its paths are relative to it. */
 const configWithoutFiles = join(root, ".wrangler-without-files.toml");
 const stop = new AbortController();
-const cloudflare = new Cloudflare(config, stop.signal);
+/** The configuration that is deployed, and the file of its secrets. A stage has others. */
+let config = join(root, "wrangler.toml");
+let secretsName = secretsFile(null);
+let cloudflare = new Cloudflare(config, stop.signal);
 
 const isBuild = isTemporaryCheckout(process.env);
 
@@ -40,8 +44,23 @@ async function main(argv: string[]): Promise<number> {
   const text = await readFile(config, "utf8").catch((error) => {
     throw new CommandError(`wrangler.toml can't be read: ${reasonOf(error)}.`);
   });
-  const target = readTarget(text);
   refuseLocalOnly({ configuration: text, argv, secrets: null });
+  if (given.stage === null) return run(text, given, argv);
+  config = join(root, `.wrangler-stage-${given.stage}.toml`);
+  secretsName = secretsFile(given.stage);
+  cloudflare = new Cloudflare(config, stop.signal);
+  const staged = configOfStage(text, given.stage);
+  try {
+    await writeFile(config, staged);
+    return await run(staged, given, argv);
+  } finally {
+    await rm(config, { force: true });
+  }
+}
+
+/** @param text that of the configuration. @returns the exit code */
+async function run(text: string, given: DeployArguments, argv: string[]): Promise<number> {
+  const target = readTarget(text);
   try {
     await step(
       () => cloudflare.logIn(target.accountId ?? process.env.CLOUDFLARE_ACCOUNT_ID),
@@ -53,16 +72,18 @@ async function main(argv: string[]): Promise<number> {
     await dryRun(target, text, given, null);
     return 0;
   }
-  refuseLocalOnly({ configuration: text, argv, secrets: await cloudflare.secrets() });
-  if (given.dryRun) await dryRun(target, text, given, cloudflare);
-  else await deploy(target, text, given);
+  const secrets = await cloudflare.secrets();
+  refuseLocalOnly({ configuration: text, argv, secrets });
+  if (!given.dryRun) return deploy(target, text, given, secrets === null);
+  await dryRun(target, text, given, cloudflare);
   return 0;
 }
 
-async function deploy(target: Target, text: string, given: DeployArguments): Promise<void> {
+/** @param isFirst whether there is no Worker yet. @returns the exit code */
+async function deploy(target: Target, text: string, given: DeployArguments, isFirst: boolean): Promise<number> {
   if (given.withoutFiles) log("  Without files: no bucket is bound, and uploads get 503");
   else await prepareBuckets(text);
-  await prepareDatabase(target, text);
+  await prepareDatabase(target, text, given.stage !== null);
   await step(
     () => cloudflare.migrate(),
     (applied) => (applied.length > 0 ? `Database migrated: ${applied.join(", ")}` : "Database up to date"),
@@ -75,22 +96,26 @@ async function deploy(target: Target, text: string, given: DeployArguments): Pro
     );
   }
   const set = Object.keys(values);
-  const targets = await step(
+  const { targets, build } = await step(
     () =>
       withSecretsFile(values, (file, folder) =>
         withConfig(given, (path) => cloudflare.deploy(given.others, set.length > 0 ? file : null, folder, path)),
       ),
-    (targets) =>
+    ({ targets }) =>
       `Worker deployed${set.length > 0 ? `, with ${set.join(", ")}` : ""}: ${targets.join(", ") || "no address"}`,
   );
   const address = addressIn(targets);
-  if (address) {
-    await step(
-      () => awaitAnswer(address, stop.signal),
-      () => `${address}/healthz answers`,
-    );
-  }
-  if (address && withoutValue.length === 0) printNextSteps(address, set);
+  if (address === null) return 0;
+  const isCurrent = await step(
+    () => awaitAnswer(address, build, stop.signal),
+    () => `${address}/healthz answers`,
+  );
+  if (!isCurrent) printWarning("An earlier version still answers. A rollout takes a minute.");
+  const deployed = { address, build: isCurrent ? build : null, files: !given.withoutFiles, token: values.ADMIN_TOKEN };
+  const isGood = !(isFirst || given.smoke) || (await tryDeployed(deployed, join(root, secretsName), stop.signal));
+  if (withoutValue.length === 0) printNextSteps(address, set, given.stage);
+  if (!isGood) printError("The Worker is deployed, but the smoke test failed: see above.");
+  return isGood ? 0 : 1;
 }
 
 /** Creates the buckets that the account lacks. First of all, because only a person can turn R2 on. */
@@ -126,8 +151,9 @@ async function withConfig<T>(
   }
 }
 
-/** Finds or creates the database, and writes its id to `wrangler.toml`. */
-async function prepareDatabase({ databaseName: name, databaseId }: Target, text: string): Promise<void> {
+/** Finds or creates the database, and writes its id to the configuration. */
+async function prepareDatabase(target: Target, text: string, isStage: boolean): Promise<void> {
+  const { databaseName: name, databaseId } = target;
   if (databaseId) return log(`  Using the database ${name} of wrangler.toml`);
   await step(
     async () => {
@@ -140,7 +166,7 @@ async function prepareDatabase({ databaseName: name, databaseId }: Target, text:
       });
       return found;
     },
-    (found) => `Database ${name} ${found ? "found" : "created"}; commit its id in wrangler.toml`,
+    (found) => `Database ${name} ${found ? "found" : "created"}${isStage ? "" : "; commit its id in wrangler.toml"}`,
   );
 }
 
@@ -148,19 +174,22 @@ async function prepareDatabase({ databaseName: name, databaseId }: Target, text:
 async function prepareSecrets() {
   return step(
     async () => {
-      const { missing, toCreate } = planSecrets(await cloudflare.secrets(), await savedSecrets(root));
+      const { missing, toCreate } = planSecrets(
+        await cloudflare.secrets(),
+        await savedSecrets(join(root, secretsName)),
+      );
       const created = isBuild ? [] : toCreate;
       const withoutValue = isBuild ? toCreate : [];
       const values = await secretValues(
-        root,
+        join(root, secretsName),
         missing.filter((name) => !withoutValue.includes(name)),
       );
       return { values, created, withoutValue };
     },
     ({ values, created, withoutValue }) => {
-      if (created.length > 0) return `Secrets created and saved in ${SECRETS_FILE}: ${created.join(", ")}`;
+      if (created.length > 0) return `Secrets created and saved in ${secretsName}: ${created.join(", ")}`;
       if (withoutValue.length > 0) return `Secrets missing: ${withoutValue.join(", ")}`;
-      return Object.keys(values).length > 0 ? `Secrets found in ${SECRETS_FILE}` : "All secrets are set";
+      return Object.keys(values).length > 0 ? `Secrets found in ${secretsName}` : "All secrets are set";
     },
   );
 }
@@ -179,7 +208,7 @@ async function dryRun(
   const buckets = account ? await missingBuckets(all) : all;
   const found = databaseId ?? (await account?.findDatabase(name));
   const names = (await account?.secrets()) ?? null;
-  const { missing, toCreate } = planSecrets(names, await savedSecrets(root));
+  const { missing, toCreate } = planSecrets(names, await savedSecrets(join(root, secretsName)));
   const making = isBuild ? "leave out" : "create";
   await step(
     () => withConfig(given, (path) => cloudflare.build(given.others, path)),
@@ -188,7 +217,7 @@ async function dryRun(
   log(account ? "Without --dry-run this would:" : "Without --dry-run this would, unless the account has it already:");
   if (buckets.length > 0) log(`  create the buckets ${buckets.map(({ name }) => name).join(", ")}`);
   if (!found) log(`  create the database ${name}`);
-  if (!databaseId) log("  write the database's id into wrangler.toml");
+  if (!databaseId && given.stage === null) log("  write the database's id into wrangler.toml");
   log("  apply the migrations that the database lacks");
   if (missing.length > 0)
     log(`  set ${missing.join(", ")}${toCreate.length > 0 ? `, and ${making} ${toCreate.join(", ")}` : ""}`);
@@ -198,18 +227,19 @@ async function dryRun(
 }
 
 /** Prints the next steps. @param set the names of the secrets that this deploy set */
-function printNextSteps(address: string, set: string[]): void {
-  const token = set.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${SECRETS_FILE} | ` : "";
+function printNextSteps(address: string, set: string[], stage: string | null): void {
+  const profile = stage === null ? "" : ` --profile ${stage}`;
+  const token = set.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${secretsName} | ` : "";
   if (set.length > 0) {
     printWarning(
-      `Move the secrets from ${SECRETS_FILE} to your password manager. Cloudflare never shows a secret again.`,
+      `Move the secrets from ${secretsName} to your password manager. Cloudflare never shows a secret again.`,
     );
   }
   process.stdout.write(`
 # Log in as the operator, check the service, and create the first organization
-${token}npx parley login --url ${address}
-npx parley doctor
-npx parley organizations create --name 'My company' --owner 'My name'
+${token}npx parley login --url ${address}${stage === null ? "" : ` --save ${stage}`}
+npx parley doctor${profile}
+npx parley organizations create${profile} --name 'My company' --owner 'My name'
 `);
 }
 

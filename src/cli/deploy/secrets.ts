@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { closeToOthers, type EnvVariables, missingSecrets, prepareDevVars, readVariables } from "../dev-vars.ts";
 import type { Environment } from "../wrangler.ts";
 
-/** The file that saves new secrets, because Cloudflare never shows a secret again. */
-export const SECRETS_FILE = ".deploy.vars";
+/** The name of the file that saves new secrets, because Cloudflare never shows a secret again. */
+export function secretsFile(stage: string | null): string {
+  return stage === null ? ".deploy.vars" : `.deploy.${stage}.vars`;
+}
 
 /** Whether this is a CI build, whose checkout is temporary. */
 export function isTemporaryCheckout({ CI, WORKERS_CI }: Environment): boolean {
@@ -26,17 +28,16 @@ export function planSecrets(names: string[] | null, kept: EnvVariables): Plan {
 }
 
 /** The secrets in the file, if there is one. */
-export async function savedSecrets(root: string): Promise<EnvVariables> {
-  return readVariables(await readFile(join(root, SECRETS_FILE), "utf8").catch(() => ""));
+export async function savedSecrets(path: string): Promise<EnvVariables> {
+  return readVariables(await readFile(path, "utf8").catch(() => ""));
 }
 
 /**
  * Returns the values of these secrets from the file. Creates and saves missing ones first.
  * @throws CommandError for a malformed value, or a file that can't be written
  */
-export async function secretValues(root: string, names: string[]): Promise<EnvVariables> {
+export async function secretValues(path: string, names: string[]): Promise<EnvVariables> {
   if (names.length === 0) return {};
-  const path = join(root, SECRETS_FILE);
   await closeToOthers(path);
   const { variables } = await prepareDevVars(path, {}, names, "npm run deploy: move them to a safe place");
   return Object.fromEntries(names.map((name) => [name, variables[name] ?? ""]));

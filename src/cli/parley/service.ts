@@ -1,4 +1,5 @@
 import { CommandError } from "../command-error.ts";
+import { type FrontFault, frontFault } from "../front.ts";
 import { FROM_DEMO, type Secret, type ServiceConnection } from "./connection.ts";
 import { printable } from "./table.ts";
 
@@ -35,12 +36,21 @@ export class ServiceFault extends CommandError {
   readonly code: string | null;
   /** The seconds of `Retry-After`, or null. */
   readonly retryAfter: number | null;
+  /** What answered in place of the service, or null. */
+  readonly front: FrontFault | null;
 
-  constructor(sentence: string, status: number, code: string | null, retryAfter: number | null) {
+  constructor(
+    sentence: string,
+    status: number,
+    code: string | null,
+    retryAfter: number | null,
+    front: FrontFault | null = null,
+  ) {
     super(sentence);
     this.status = status;
     this.code = code;
     this.retryAfter = retryAfter;
+    this.front = front;
   }
 }
 
@@ -153,9 +163,8 @@ export class Service {
 
   async #open(path: string, request: ServiceRequest, secret: Secret | null): Promise<Response> {
     const response = await this.#send("GET", path, request, secret, LINES_TIMEOUT_MS);
-    const { ok, status, headers } = response;
-    if (ok) return response;
-    throw faultOf({ status, headers, body: parsed(await response.text().catch(() => "")) }, secret, {});
+    if (response.ok) return response;
+    throw faultOf(response, await response.text().catch(() => ""), secret, {});
   }
 
   async #call(method: string, path: string, request: ServiceRequest, secret: Secret | null): Promise<ServiceResponse> {
@@ -170,7 +179,7 @@ export class Service {
       if (Array.isArray(warnings)) for (const warning of warnings) this.#onWarning(printable(String(warning)));
       return answer;
     }
-    throw faultOf(answer, secret, request.optionOf ?? {});
+    throw faultOf(response, text, secret, request.optionOf ?? {});
   }
 
   async #send(
@@ -205,10 +214,17 @@ export class Service {
 
 /** An error with the service's message and code, and the request's id in the service's log. */
 function faultOf(
-  { status, body, headers }: ServiceResponse,
+  response: Response,
+  answer: string,
   secret: Secret | null,
   optionOf: Record<string, string>,
 ): ServiceFault {
+  const { status, headers } = response;
+  const front = frontFault(response, answer);
+  if (front) {
+    return new ServiceFault(`${capitalized(front.found)}. To do: ${front.advice}.`, status, null, null, front);
+  }
+  const body = parsed(answer);
   const code = typeof body.code === "string" ? body.code : null;
   const message = body.message ?? body.error;
   const id = headers.get("X-Request-Id");
@@ -224,6 +240,10 @@ function faultOf(
   const wait = status === 429 && seconds >= 0 ? ` Try again in ${seconds} s.` : "";
   const sentence = `${text} (${names}).${whose}${where}${wait}${lines.join("")}`;
   return new ServiceFault(sentence, status, code, seconds >= 0 ? seconds : null);
+}
+
+function capitalized(text: string): string {
+  return `${text[0]?.toUpperCase()}${text.slice(1)}`;
 }
 
 /** The option that sets a field, with the rest of the field's path; else the path alone. */

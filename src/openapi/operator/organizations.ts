@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
+import { organizationsQuery } from "../../management/organization-routes.ts";
 import { newOrganizationBody, organizationPatch } from "../../management/organizations.ts";
 import { ROW_CEILINGS, type RowKind } from "../../model/organization.ts";
 import { examples } from "../examples.ts";
@@ -51,6 +52,8 @@ export const organizationOperations = tagged("Organizations", [
         selfService:
           "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Default: only the operator manages keys.",
         ...ceilingsOf,
+        temporary:
+          "Whether it is for a test: `parley doctor --smoke` deletes it after an hour. `false` by default. Never changes.",
       },
       example: { name: "Acme", owner: { name: "Ada", email: "ada@acme.example" }, region: "weur" },
     },
@@ -69,7 +72,10 @@ export const organizationOperations = tagged("Organizations", [
     id: "listOrganizations",
     summary: "List organizations",
     description: "Lists all organizations, oldest first.",
-    query: pages,
+    query: {
+      schema: organizationsQuery,
+      descriptions: { ...pages.descriptions, temporary: "Only temporary organizations." },
+    },
     responses: listResponse("organizations", organizationSchema, organization),
   },
   {

@@ -73,6 +73,7 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
     assignOnAnswer: yesOrNo(
       "Whether a chat without an assignee is assigned to the member who answers it in the console. Sending with the API assigns nothing",
     ),
+    temporary: yesOrNo("Whether it is for a test. `parley doctor --smoke` deletes those that are older than an hour"),
     createdAt: time("When it was created"),
   }),
 );

@@ -18,6 +18,7 @@ import { auditQuery } from "../../../src/management/audit-entries.ts";
 import { channelPatch, newChannelBody } from "../../../src/management/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/management/key-settings.ts";
 import { memberPatch, newMemberBody } from "../../../src/management/members.ts";
+import { organizationsQuery } from "../../../src/management/organization-routes.ts";
 import { newOrganizationBody, organizationPatch, ownOrganizationPatch } from "../../../src/management/organizations.ts";
 import { overlapBody } from "../../../src/management/overlap.ts";
 import { statsQuery } from "../../../src/management/stats.ts";
@@ -127,7 +128,7 @@ function managementShapes(prefix: string, list: string, organization: string[]):
 function organizationShapes(prefix: string): Record<string, Shape> {
   return {
     [`POST ${prefix}/organizations`]: { body: newOrganizationBody },
-    [`GET ${prefix}/organizations`]: { query: pageQuery },
+    [`GET ${prefix}/organizations`]: { query: organizationsQuery },
     [`GET ${prefix}/organizations/:id`]: { ids: organization },
     [`PATCH ${prefix}/organizations/:id`]: { ids: organization, body: organizationPatch, ends: true },
     [`DELETE ${prefix}/organizations/:id`]: { ids: organization, ends: true },

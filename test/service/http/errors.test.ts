@@ -1,7 +1,10 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { app } from "../../../src/app.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { newId } from "../../../src/model/id.ts";
+import { VERSION } from "../../../src/model/version.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import {
   type Answer,
@@ -167,8 +170,22 @@ test("an unreachable key object is a 503 with Retry-After, never a 401", async (
 
 test("healthz responds without a key, and has no other method", async () => {
   const answer = await call("GET", "/healthz");
-  expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+  expect([answer.status, answer.body]).toEqual([200, { ok: true, version: VERSION, build: env.DEPLOYED.id }]);
   expectError(await call("POST", "/healthz"), 405, "method_not_allowed");
+});
+
+test("healthz has no build on a local server, and where the Worker has no id", async () => {
+  const buildOf = async (host: string, bindings = {}) => {
+    const url = `https://${host}/healthz`;
+    const response = await app.fetch(new Request(url), { ...env, ...bindings }, createExecutionContext());
+    return (await response.json<{ build: string | null }>()).build;
+  };
+  for (const host of ["localhost:8787", "parley.localhost", "127.0.0.1:8787", "[::1]:8787"]) {
+    expect(await buildOf(host)).toBe(null);
+  }
+  expect(await buildOf("192.168.1.5:8787", { WEBHOOKS_ALLOW_LOCAL: "true" })).toBe(null);
+  expect(await buildOf("parley.example", { DEPLOYED: undefined })).toBe(null);
+  expect(await buildOf("localhost.example")).toBe(env.DEPLOYED.id);
 });
 
 test.each([undefined, "*/*", "application/json"])(

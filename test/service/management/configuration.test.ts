@@ -77,7 +77,8 @@ test("a missing secret doesn't affect routes that don't need it", async () => {
   expect((await without("CREDENTIALS_KEY", `/organizations/${organizationId}/keys`)).status).toBe(200);
   expect((await without("CREDENTIALS_KEY", `/organizations/${organizationId}/chats`)).status).toBe(200);
   for (const variable of ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const) {
-    expect((await call("GET", "/healthz", { bindings: { [variable]: undefined } })).body).toEqual({ ok: true });
+    const { body } = await call("GET", "/healthz", { bindings: { [variable]: undefined } });
+    expect(body.ok).toBe(true);
   }
 });
 

@@ -19,6 +19,7 @@ test("an organization is created with its first member, and returned with all it
       limits: { chats: null, members: 1_000, templates: 1_000, channels: 200 },
       selfService: null,
       assignOnAnswer: false,
+      temporary: false,
       createdAt: TIME,
     },
     member: {
@@ -35,6 +36,26 @@ test("an organization is created with its first member, and returned with all it
   });
   expect((await admin("GET", `/organizations/${organization.id}`)).body).toEqual({ organization });
   expect((await admin("GET", `/organizations/${organization.id}/members`)).body.members).toEqual([member]);
+});
+
+test("a temporary organization says so, is listed as one, and stays one", async () => {
+  const owner = { name: "Ada" };
+  const { organization } = created(await admin("POST", "/organizations", { name: "Try", owner, temporary: true }));
+  expect(organization.temporary).toBe(true);
+  await newOrganization();
+  const path = `/organizations/${organization.id}`;
+  const patched = await admin("PATCH", path, { name: "Tried", temporary: false });
+  expect(patched.body.organization).toMatchObject({ name: "Tried", temporary: true });
+  const list = await admin("GET", "/organizations?temporary=true");
+  expect(list.body).toMatchObject({ organizations: [{ id: organization.id }], pagination: { total: 1 } });
+  expectError(await admin("GET", "/organizations?temporary=false"), 400, "validation_failed");
+  expectError(
+    await admin("POST", "/organizations", { name: "Try", owner, temporary: "yes" }),
+    400,
+    "validation_failed",
+  );
+  await admin("DELETE", path);
+  expect((await admin("GET", "/organizations?temporary=true")).body.pagination.total).toBe(0);
 });
 
 test("an absent field of an organization is null, and null means absent", async () => {

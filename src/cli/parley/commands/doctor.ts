@@ -1,20 +1,16 @@
 import { readFile } from "node:fs/promises";
+import { CommandError } from "../../command-error.ts";
 import { demoPath, readDemo } from "../../demo-file.ts";
-import { command, option } from "../command.ts";
+import { command, flag, option } from "../command.ts";
 import { defaultState } from "../connection.ts";
 import { channelChecks } from "../doctor/channel-checks.ts";
-import { bad, type Check, type State } from "../doctor/check.ts";
+import { bad, type Check } from "../doctor/check.ts";
 import { localChecks, migrationsCheck } from "../doctor/local-checks.ts";
 import { serviceChecks } from "../doctor/service-checks.ts";
 import type { Output } from "../output.ts";
-import { ServiceFault, Unreachable } from "../service.ts";
-
-const SIGNS = {
-  ok: ["✓", "green"],
-  warns: ["!", "yellow"],
-  fails: ["✗", "red"],
-  unknown: ["·", "dim"],
-} as const satisfies Record<State, readonly [string, string]>;
+import { type Service, ServiceFault, Unreachable } from "../service.ts";
+import { type SmokeCheck, smoke } from "../smoke/smoke.ts";
+import { SIGNS, smokeLine } from "../smoke/smoke-line.ts";
 
 /** Finds faults in the configuration. */
 export const doctorCommands = [
@@ -23,12 +19,20 @@ export const doctorCommands = [
     about: "Check configuration, database, secrets, channels and webhooks, and say what to do",
     details: `Prints one line for each check: ✓ good, ! works but should be changed, ✗ wrong, · can't be checked. Changes nothing, and
 exits with 1 if something is wrong. The service asks each channel's network whether the credentials work and where the
-webhook points. The demo of npm start has examples that don't work: they are warnings.`,
+webhook points. The demo of npm start has examples that don't work: they are warnings.
+
+With --smoke it tries the service instead, at its address: files, alarms, sockets, streams, limits and deletion, in
+temporary organizations that it deletes, also when it is interrupted. It needs the operator's token and about a minute,
+and prints each step with its time.`,
     options: {
       organization: option("org_…", "Only this organization's channels"),
       state: option("folder", "The data folder of npm start; .wrangler/state by default"),
+      smoke: flag("Try what the platform gives the service, in temporary organizations"),
+      webhook: option("url", "With --smoke: a receiver that answers 2xx, to try an outgoing call"),
     },
     async run({ options, service, out }) {
+      if (options.smoke) return (await trySmoke(service, options.webhook ?? null, out)) ? 0 : 1;
+      if (options.webhook !== undefined) throw new CommandError("--webhook needs --smoke.", 2);
       const { isHere, root } = service.connection;
       const checks: Check[] = [];
       let demo: string | null = null;
@@ -53,6 +57,40 @@ webhook points. The demo of npm start has examples that don't work: they are war
     },
   }),
 ];
+
+/** Runs the smoke test. Ctrl-C ends it after the clean-up; a second one ends it at once. */
+async function trySmoke({ connection }: Service, webhook: string | null, out: Output): Promise<boolean> {
+  const { url, adminToken, isHere } = connection;
+  if (!adminToken) {
+    throw new CommandError(
+      `The smoke test needs the operator's token for ${url}. Set PARLEY_ADMIN_TOKEN, or run parley login.`,
+      2,
+    );
+  }
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+  const checks: SmokeCheck[] = [];
+  try {
+    const isGood = await smoke({
+      url,
+      token: adminToken,
+      webhook,
+      plain: isHere ? null : url.replace(/^https:/, "http:"),
+      build: null,
+      signal: stop.signal,
+      env: process.env,
+      onCheck(check) {
+        checks.push(check);
+        if (!out.json) out.line(smokeLine(check, (color, text) => out.paint(color, text)));
+      },
+    });
+    if (out.json) out.document({ ok: isGood, checks });
+    return isGood;
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    throw new CommandError("Interrupted. What the smoke test made is deleted, unless a line above says otherwise.");
+  }
+}
 
 /** The id of the demo's organization; null if there is none. */
 async function demoOrganization(state: string): Promise<string | null> {

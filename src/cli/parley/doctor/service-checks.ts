@@ -1,4 +1,6 @@
 import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "../service.ts";
+import { plainHttpStep } from "../smoke/front-steps.ts";
+import { SmokeFault } from "../smoke/line.ts";
 import { bad, type Check, ok } from "./check.ts";
 
 /** Checks that the service answers, then its secrets, database and API key. */
@@ -9,7 +11,19 @@ export async function serviceChecks(service: Service): Promise<Check[]> {
   const database = secrets.some(({ what, state }) => what.startsWith("ADMIN_TOKEN") && state === "fails")
     ? []
     : await operatorChecks(service);
-  return [answers, ...secrets, ...database, await apiKeyCheck(service)];
+  return [answers, ...(await plainHttpCheck(service)), ...secrets, ...database, await apiKeyCheck(service)];
+}
+
+/** Only for a service behind https: over plain http, nothing must be served. */
+async function plainHttpCheck({ connection: { url } }: Service): Promise<Check[]> {
+  if (!url.startsWith("https:")) return [];
+  const what = "plain http";
+  try {
+    return [ok(what, await plainHttpStep(url.replace("https:", "http:")))];
+  } catch (error) {
+    if (!(error instanceof SmokeFault)) throw error;
+    return [bad(what, "warns", error.message, error.advice ?? "see the guide Deploying")];
+  }
 }
 
 async function healthCheck(service: Service): Promise<Check> {
@@ -21,6 +35,7 @@ async function healthCheck(service: Service): Promise<Check> {
   } catch (error) {
     if (error instanceof Unreachable) return bad(what, "fails", "does not answer", error.advice);
     if (!(error instanceof ServiceFault)) throw error;
+    if (error.front) return bad(what, "fails", error.front.found, error.front.advice);
   }
   return bad(
     what,

@@ -1,0 +1,1 @@
+ALTER TABLE `organizations` ADD `temporary` integer DEFAULT false NOT NULL;

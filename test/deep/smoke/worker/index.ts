@@ -1,0 +1,126 @@
+import { env } from "cloudflare:workers";
+import * as service from "../../../../src/index.ts";
+
+export { ChannelObject, KeyObject, OrganizationObject, WebhookObject } from "../../../../src/index.ts";
+
+/** What the platform does not give to this Worker. */
+const { BROKEN } = env as unknown as { BROKEN: string };
+
+if (BROKEN === "wrong clock") {
+  const now = Date.now.bind(Date);
+  const HOUR_MS = 3_600_000;
+  Date.now = () => now() + HOUR_MS;
+}
+
+/** Its alarm can be silent. */
+export class ChatObject extends service.ChatObject {
+  override async alarm(info?: AlarmInvocationInfo): Promise<void> {
+    if (BROKEN !== "no alarm") await super.alarm(info as never);
+  }
+}
+
+/** The service with one part of the platform missing or wrong. */
+export default {
+  async fetch(request, own, context) {
+    const { pathname } = new URL(request.url);
+    if (BROKEN === "old version" && pathname === "/healthz") return Response.json({ ok: true });
+    if (BROKEN === "no socket" && pathname.endsWith("/socket")) return new Response(null, { status: 502 });
+    const response = await service.default.fetch(asked(request), given(own), context);
+    if (BROKEN === "buffered stream" && pathname.endsWith("/events/stream")) return buffered(response);
+    if (BROKEN === "no ETag") {
+      const changed = new Response(response.body, response);
+      changed.headers.delete("ETag");
+      return response.webSocket ? response : changed;
+    }
+    return response;
+  },
+} satisfies ExportedHandler<Env>;
+
+function asked(request: Request): Request {
+  if (BROKEN !== "no address" && BROKEN !== "other address") return request;
+  const headers = new Headers(request.headers);
+  if (BROKEN === "no address") headers.delete("CF-Connecting-IP");
+  else headers.set("CF-Connecting-IP", "240.16.0.1");
+  return new Request(request, { headers });
+}
+
+const wrapped = new WeakMap<Env, Env>();
+
+function given(own: Env): Env {
+  let env = wrapped.get(own);
+  if (!env) wrapped.set(own, (env = { ...own, ...changes(own) } as Env));
+  return env;
+}
+
+function changes(own: Env): Partial<Record<keyof Env, unknown>> {
+  switch (BROKEN) {
+    case "no bucket":
+      return { MEDIA: undefined };
+    case "no limiter":
+      return { STRANGERS: undefined };
+    case "no class":
+      return { KEYS: undefined };
+    case "no D1":
+      return {
+        DB: {
+          prepare: own.DB.prepare.bind(own.DB),
+          batch: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")),
+        },
+      };
+    case "conditions ignored":
+      return {
+        MEDIA: withPut(
+          own.MEDIA,
+          (put) =>
+            (key, body, { onlyIf: _ignored, ...options }) =>
+              put(key, body, options),
+        ),
+      };
+    case "no eu":
+      return { ORGANIZATIONS: without(own.ORGANIZATIONS, "_e") };
+    default:
+      return {};
+  }
+}
+
+type Put = (key: string, body: ReadableStream, options: R2PutOptions) => Promise<R2Object | null>;
+
+function withPut(bucket: R2Bucket, change: (put: Put) => Put): R2Bucket {
+  const put = change(bucket.put.bind(bucket) as Put);
+  return new Proxy(bucket, {
+    get(target, name) {
+      if (name === "put") return put;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Objects whose name has this text are refused, as a jurisdiction that the account may not use. */
+function without<T extends { getByName(name: string, options?: object): unknown }>(objects: T, part: string): T {
+  return new Proxy(objects, {
+    get(target, name) {
+      if (name === "jurisdiction") return undefined;
+      const value = Reflect.get(target, name, target);
+      if (name !== "getByName") return typeof value === "function" ? value.bind(target) : value;
+      return (id: string, options?: object) => {
+        if (id.includes(part)) throw new Error("Jurisdiction restrictions are not available.");
+        return target.getByName(id, options);
+      };
+    },
+  });
+}
+
+/** A response whose bytes come when it ends, as from a front that collects them. */
+function buffered({ body, headers, status }: Response): Response {
+  const { readable, writable } = new TransformStream();
+  const pass = async () => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body ?? []) chunks.push(chunk as Uint8Array);
+    const writer = writable.getWriter();
+    for (const chunk of chunks) await writer.write(chunk);
+    await writer.close();
+  };
+  void pass();
+  return new Response(readable, { headers, status });
+}

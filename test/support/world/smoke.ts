@@ -1,0 +1,46 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Pace } from "../../../src/cli/parley/smoke/lab.ts";
+import { type SmokeCheck, type SmokeOptions, smoke } from "../../../src/cli/parley/smoke/smoke.ts";
+
+/** A run that waits for nothing longer than it must. */
+// A visitor may write once a second.
+const PACE: Pace = { silence: 1_100, ahead: 1_000, patience: 60_000, rollout: 0 };
+
+/** A configuration folder of its own, and the marks of runs in it. */
+export async function newSmokeHome() {
+  const home = await mkdtemp(join(tmpdir(), "parley-smoke-"));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  const marks = () => readdir(join(home, "parley", "smoke")).catch(() => []);
+  return { home, env: { XDG_CONFIG_HOME: home }, marks };
+}
+
+/** Runs the smoke test in this process. */
+export async function runSmoke(
+  options: Pick<SmokeOptions, "url" | "env"> &
+    Partial<Omit<SmokeOptions, "pace">> & { adminToken: string; pace?: Partial<Pace> },
+) {
+  const { adminToken, pace, ...rest } = options;
+  const checks: SmokeCheck[] = [];
+  const isGood = await smoke({
+    token: { value: adminToken, from: "the test" },
+    webhook: null,
+    plain: null,
+    build: null,
+    signal: new AbortController().signal,
+    onCheck: (check) => checks.push(check),
+    ...rest,
+    pace: { ...PACE, ...pace },
+  });
+  const named = (state: SmokeCheck["state"]) => checks.filter((check) => check.state === state);
+  return { isGood, checks, ok: named("ok").map(({ what }) => what), failed: named("fails"), unknown: named("unknown") };
+}
+
+/** The temporary organizations of a service. */
+export async function temporaryAt(url: string | URL, adminToken: string): Promise<{ id: string; name: string }[]> {
+  const headers = { Authorization: `Bearer ${adminToken}` };
+  const response = await fetch(new URL("/admin/v1/organizations?temporary=true&limit=100", url), { headers });
+  return ((await response.json()) as { organizations: { id: string; name: string }[] }).organizations;
+}
