@@ -4,6 +4,7 @@ import { parse } from "../http/validation.ts";
 import { isAddressRule, isSharedByWorkers } from "../model/allowlist.ts";
 import { instant, optional, requiredText } from "../model/field.ts";
 import { PERMISSIONS } from "../model/permission.ts";
+import { REGIONS } from "../model/region.ts";
 import { configured } from "../platform/config.ts";
 
 type RateLimit = Pick<typeof apiKeys.$inferSelect, "rateLimit" | "windowSeconds">;
@@ -49,6 +50,7 @@ export const newKeyBody = z.object({
   ipAllowlist: optional(fields.ipAllowlist),
   rateLimit: optional(fields.rateLimit),
   monthlyQuota: optional(fields.monthlyQuota),
+  region: optional(z.enum(REGIONS)),
   expiresAt: optional(fields.expiresAt.check(z.refine((at) => at > Date.now(), "must be in the future"))),
 });
 
