@@ -11,6 +11,7 @@ import { allOf } from "./http/before.ts";
 import { errorResponse } from "./http/error-response.ts";
 import { answerHealth } from "./http/health.ts";
 import { separateConsole } from "./http/hosts.ts";
+import { requireHttps } from "./http/https.ts";
 import { needs } from "./http/needs.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { refusePreflight } from "./http/preflight.ts";
@@ -30,7 +31,7 @@ export const app = new Hono<AppEnv>();
 app.onError(answerError);
 app.notFound(answerUnknown);
 
-app.use(requestLog(), separateConsole());
+app.use(requestLog(), allOf(requireHttps(), separateConsole()));
 app.get("/", answerRoot);
 app.get("/healthz", answerHealth);
 

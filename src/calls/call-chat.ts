@@ -2,7 +2,7 @@ import type { AsOwner, ChatIdentity, Unknown } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { isId } from "../model/id.ts";
 import type { Region } from "../model/region.ts";
-import { callObject } from "./call-object.ts";
+import { callObject, NEARBY } from "./call-object.ts";
 import { callOrganization, type OrganizationStub } from "./call-organization.ts";
 
 /** The organization for which a chat is called. */
@@ -33,7 +33,7 @@ export async function callChat<Answer>(
   known: ChatIdentity | null = null,
 ): Promise<Exclude<Awaited<Answer>, Unknown>> {
   if (!isId("cht", chatId)) throw new ApiError("chat_not_found");
-  const { organizationId, region } = owner;
+  const { organizationId, region = NEARBY } = owner;
   const ask = (knownIdentity: ChatIdentity | null) => {
     const ofOwner = (chat: ChatStub, isRepeat: boolean) =>
       call(chat, { organizationId, knownIdentity, isRepeat, asText: true });

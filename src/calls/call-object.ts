@@ -4,13 +4,20 @@ import { type Jurisdiction, jurisdictionOf } from "../model/id.ts";
 import type { Region } from "../model/region.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { inTime } from "../platform/deadline.ts";
+import { warnIfFails } from "../platform/log.ts";
 
 /**
- * Calls the Durable Object of an id, in the jurisdiction of the id. `region` is a hint that only applies to an object's
- * first call, which creates it.
+ * No region: an object that this call creates is stored near the caller. For an object that exists, that belongs near
+ * whoever calls it first, or that is called by an object of its organization, which lies in the region already.
+ */
+export const NEARBY = null;
+
+/**
+ * Calls the Durable Object of an id, in the jurisdiction of the id.
  *
  * Calls must be idempotent: if the platform says that a failed call can be retried, it is retried once, on a new stub,
  * because an exception can break a stub.
+ * @param region a hint to where the object is stored. Only its first call, which creates it, can give one
  * @param call makes the call; `isRepeat` if the first call failed, which may have reached the object
  * @throws ApiError `unavailable` if the platform failed, with its error as the cause; an error of the object's code as
  * is
@@ -20,7 +27,7 @@ export async function callObject<T extends Rpc.DurableObjectBranded, R>(
   namespace: DurableObjectNamespace<T>,
   id: string,
   call: (stub: DurableObjectStub<T>, isRepeat: boolean) => R,
-  region?: Region | null,
+  region: Region | null,
 ): Promise<Awaited<R>> {
   const ids = within(namespace, jurisdictionOf(id));
   const stub = () => ids.getByName(id, region ? { locationHint: region } : {});
@@ -34,6 +41,19 @@ export async function callObject<T extends Rpc.DurableObjectBranded, R>(
   } catch (error) {
     throw isFault(error) ? error : unavailable(error);
   }
+}
+
+/**
+ * Creates the object of a new record in its region, by a call that changes nothing. Whoever uses it first may be far away,
+ * and objects don't move. If it fails, that first call creates the object.
+ */
+export async function placeObject<T extends Rpc.DurableObjectBranded>(
+  namespace: DurableObjectNamespace<T>,
+  id: string,
+  call: (stub: DurableObjectStub<T>) => unknown,
+  region: Region,
+): Promise<void> {
+  await warnIfFails({ event: "object_not_placed", id, region }, () => callObject(namespace, id, call, region));
 }
 
 /**

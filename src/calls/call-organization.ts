@@ -1,5 +1,5 @@
 import type { Region } from "../model/region.ts";
-import { callObject } from "./call-object.ts";
+import { callObject, NEARBY } from "./call-object.ts";
 
 export type OrganizationStub = ReturnType<Env["ORGANIZATIONS"]["getByName"]>;
 
@@ -13,7 +13,7 @@ export function callOrganization<R>(
   env: Env,
   organizationId: string,
   call: (organization: OrganizationStub) => R,
-  region?: Region | null,
+  region: Region | null = NEARBY,
 ): Promise<Awaited<R>> {
   return callObject(env.ORGANIZATIONS, organizationId, call, region);
 }

@@ -1,5 +1,5 @@
 import { doEach } from "../platform/concurrency.ts";
-import { callObject } from "./call-object.ts";
+import { callObject, NEARBY } from "./call-object.ts";
 import { commitFenced } from "./change-fence.ts";
 
 /**
@@ -9,9 +9,9 @@ import { commitFenced } from "./change-fence.ts";
  */
 export function changeKeys<R>(env: Env, keyIds: readonly string[], commit: () => Promise<R>): Promise<R> {
   return commitFenced({
-    begin: (change) => doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.beginChange(change))),
+    begin: (change) => doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.beginChange(change), NEARBY)),
     commit,
-    end: (change) => doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.endChange(change))),
+    end: (change) => doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.endChange(change), NEARBY)),
     notEnded: { event: "key_change_not_confirmed" },
   });
 }

@@ -10,7 +10,7 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { isRecent } from "../platform/clock.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
-import { callObject } from "./call-object.ts";
+import { callObject, NEARBY } from "./call-object.ts";
 
 /** A channel with decrypted secrets, as webhooks, visitors and the channel's object need it. */
 export interface ChannelRecord {
@@ -197,7 +197,7 @@ async function recordInOutage(
   caches(env).outageAt = Date.now();
   const cached = cachedRecord(env, channelId, OUTAGE_AGE_MS);
   if (cached) return cached.record;
-  const row = await callObject(env.CHANNELS, channelId, (channel) => channel.storedRow());
+  const row = await callObject(env.CHANNELS, channelId, (channel) => channel.storedRow(), NEARBY);
   if (!row) throw outage;
   return openRecord(env, row, readAt);
 }

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 import * as z from "zod/mini";
 import type { Owner } from "../calls/call-chat.ts";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import { type NewChat, openChat } from "../calls/open-chat.ts";
 import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
@@ -34,7 +34,7 @@ export const newChatBody = z.object({
  */
 export async function createChat(
   env: Env,
-  { organizationId, region }: Owner,
+  { organizationId, region = NEARBY }: Owner,
   body: z.output<typeof newChatBody>,
 ): Promise<{ chat: Chat; created: boolean }> {
   const channel = await findChannel(env, organizationId, body.channelId);

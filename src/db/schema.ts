@@ -218,6 +218,8 @@ export const apiKeys = sqliteTable(
     rateLimit: integer().notNull(),
     windowSeconds: integer().notNull(),
     monthlyQuota: integer(),
+    /** Where its object was created; null: near its first call. */
+    region: text().$type<Region>(),
     /** The highest quota of a month in which the quota changed, and when that month ends. It may be used already. */
     quotaPeak: integer(),
     quotaPeakUntil: integer(),

@@ -52,6 +52,8 @@ const POINTERS_AT_ONCE = 200;
 const MAX_CHUNK = 100;
 /** The maximum number of bursts that a page reads, even if the filter matched nothing. */
 const MAX_BURSTS = 2_000;
+/** The maximum number of calls to chats in a page. On its free plan the platform allows 1,000 calls in a request. */
+export const MAX_READS = 800;
 
 /** The cursor at an end of a feed. */
 export async function cursorAt(end: "oldest" | "now", port: FeedPort): Promise<Cursor> {
@@ -87,10 +89,26 @@ export class FeedReader implements EventReader {
     return this.#cursor.position - 1;
   }
 
+  /**
+   * Reads a page. If a call fails in the middle, the page ends before it, so that a repetition that would fail at the same
+   * place goes on behind what was read: the platform limits the calls of a request.
+   * @throws the error if nothing was read before it
+   */
   async read(limit: number): Promise<EventPage> {
+    const { position, offset } = this.#cursor;
     const events: ReadEvent[] = [];
+    try {
+      return await this.#fill(events, limit);
+    } catch (error) {
+      if (this.#cursor.position === position && this.#cursor.offset === offset) throw error;
+      return this.#page(events);
+    }
+  }
+
+  async #fill(events: ReadEvent[], limit: number): Promise<EventPage> {
     let bursts = 0;
-    for (let round = 0; events.length < limit && bursts < MAX_BURSTS; round++) {
+    let reads = 0;
+    for (let round = 0; events.length < limit && bursts < MAX_BURSTS && reads < MAX_READS; round++) {
       if (this.#pointers.length === 0) {
         const found = await this.#findPointers();
         if (found === 0) break;
@@ -98,6 +116,7 @@ export class FeedReader implements EventReader {
       }
       // More each time, for chats that were deleted and filters that let little through.
       const chunks = this.#nextChunks((limit - events.length) * 2 ** round);
+      reads += chunks.length;
       const found = await Promise.all(chunks.map((chunk) => this.#readChunk(chunk)));
       for (const [index, chunk] of chunks.entries()) {
         if (events.length === limit) break;

@@ -4,8 +4,9 @@ import type { EventPage, ReadEvent } from "./reader.ts";
 /** The maximum number of events in one stream. Clients then connect again. */
 export const MAX_STREAM_EVENTS = 10_000;
 /**
- * The maximum number of calls to objects in one stream: the platform allows 10,000 per request. A page can take 4,000,
- * and the checks of the key some hundreds.
+ * The maximum number of calls to objects in one stream: the platform allows 10,000 per request. A page can take 2,400,
+ * and the checks of the key some hundreds. On its free plan the platform allows 1,000: there a stream breaks off earlier,
+ * and its client connects again and goes on.
  */
 export const MAX_STREAM_CALLS = 5_000;
 /** When a client should connect again, in milliseconds. */

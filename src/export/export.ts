@@ -24,8 +24,11 @@ import {
   writeExportCursor,
 } from "./cursor.ts";
 
-/** The most calls of objects and of D1 in one response. The free plan of the platform allows 50 subrequests in a request. */
-const MAX_CALLS = 40;
+/**
+ * The most calls of objects and of D1 in one response. On its free plan the platform allows 1,000 in a request. The key's
+ * check and the wait for a chat that can't be read are some of them.
+ */
+export const MAX_CALLS = 900;
 /** A call of a chat that its object has not adopted makes two more. */
 const CALLS_A_PAGE = 3;
 const READ_TIMEOUT_MS = 15_000;

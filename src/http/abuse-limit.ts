@@ -45,7 +45,7 @@ export async function isOverAbuseLimit(c: RequestContext): Promise<boolean> {
   const name = counterName(c);
   if (isBlocked(c, name)) return true;
   const { uncounted, blockedUntil } = state(c.env);
-  const count = ((uncounted.get(name) ?? 0) + 1) % COUNTED_TOGETHER;
+  const count = ((uncounted.get(name) ?? startOfCount()) + 1) % COUNTED_TOGETHER;
   uncounted.set(name, count);
   if (count > 0) return false;
   try {
@@ -59,6 +59,14 @@ export async function isOverAbuseLimit(c: RequestContext): Promise<boolean> {
     console.error({ event: "abuse_limit_failed", cause: causeOf(error) });
     return false;
   }
+}
+
+/**
+ * Where the count of an address begins in an isolate, at random: a location has many isolates, and those with fewer
+ * requests than are counted together must be right in the sum.
+ */
+function startOfCount(): number {
+  return Math.floor(Math.random() * COUNTED_TOGETHER);
 }
 
 /** The response for a stranger: `error`, or 429 if the address is over the limit. */

@@ -227,7 +227,7 @@ export async function storeTemplateNotice(
   if (change && (await storeTemplateNews(env, called.organizationId, { ...notice, change }))) return "applied";
   const channelId = await channelOf(env, called, notice.wabaId);
   if (channelId === null) return "unknown_template";
-  await callObject(env.CHANNELS, channelId, (channel) => channel.syncTemplatesSoon(channelId));
+  await callObject(env.CHANNELS, channelId, (channel) => channel.syncTemplatesSoon(channelId), called.region);
   return "applied";
 }
 

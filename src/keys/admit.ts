@@ -1,5 +1,5 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import { clientNetwork } from "../http/client-network.ts";
 import type { Caller } from "../model/caller.ts";
 import type { Admission, WindowState } from "../model/key.ts";
@@ -105,7 +105,7 @@ async function askObject(env: Env, { id, hash, address, permission }: AdmissionQ
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const call = crypto.randomUUID();
   const asked = { call, hash, address, permission, units, ...(refused && { refused }), asText: true };
-  const admission = fromText(await callObject(env.KEYS, id, (key) => key.admit(id, asked)));
+  const admission = fromText(await callObject(env.KEYS, id, (key) => key.admit(id, asked), NEARBY));
   return Array.from({ length: units }, (_, nth) => {
     if (admission.outcome === "refused") return admission;
     const { granted, caller, window } = admission;

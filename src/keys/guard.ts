@@ -5,6 +5,7 @@ import { bearerToken } from "../http/bearer.ts";
 import { type Before, before } from "../http/before.ts";
 import { errorResponse } from "../http/error-response.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import { isSharedByWorkers } from "../model/allowlist.ts";
 import type { Caller } from "../model/caller.ts";
 import { ApiError, type ErrorReply } from "../model/error.ts";
 import type { WindowState } from "../model/key.ts";
@@ -130,18 +131,20 @@ export function refusal(
   switch (reason) {
     case "permission_denied":
       return { code: reason, text: lackText(permission), headers };
-    case "ip_not_allowed": {
-      const text =
-        address === null
-          ? "The request has no client address"
-          : `The address ${address} is not allowed. Add it to the key's ipAllowlist`;
-      return { code: reason, text, headers };
-    }
+    case "ip_not_allowed":
+      return { code: reason, text: addressText(address), headers };
     case "rate_limited":
       return { code: reason, headers: { ...headers, "Retry-After": String(secondsUntil(window?.reset ?? 0)) } };
     default:
       return { code: reason, headers };
   }
+}
+
+function addressText(address: string | null): string {
+  if (address === null) return "The request has no client address";
+  return isSharedByWorkers(address)
+    ? `The address ${address} belongs to all Cloudflare Workers, which have none of their own, so no ipAllowlist lets it in. Use a key without one`
+    : `The address ${address} is not allowed. Add it to the key's ipAllowlist`;
 }
 
 /** The error for a session without the permission; null if it has it. */

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import type { Need } from "../model/permission.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -68,6 +68,6 @@ export async function refusalNow<E extends { Bindings: Env; Variables: KeyVariab
   if (!key) throw new Error("The route has no guard");
   const { id, hash } = key;
   const address = c.req.header("CF-Connecting-IP") ?? null;
-  const reason = await callObject(c.env.KEYS, id, (object) => object.check(id, { hash, address, permission }));
+  const reason = await callObject(c.env.KEYS, id, (object) => object.check(id, { hash, address, permission }), NEARBY);
   return reason && new ApiError(reason, refusal({ reason, window: null }, permission, address));
 }

@@ -1,4 +1,4 @@
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import type { Counts } from "../model/counts.ts";
 import type { RefusalReason } from "../model/key.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
@@ -43,6 +43,6 @@ async function reportLater(env: Env, keyId: string): Promise<void> {
   if (!refused) return;
   const call = crypto.randomUUID();
   await warnIfFails({ event: "refusals_not_counted", keyId }, () =>
-    callObject(env.KEYS, keyId, (key) => key.countRefused(keyId, refused, call)),
+    callObject(env.KEYS, keyId, (key) => key.countRefused(keyId, refused, call), NEARBY),
   );
 }

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { noQuery } from "../http/validation.ts";
 import { ApiError } from "../model/error.ts";
@@ -12,7 +12,7 @@ export const ownKeyRoutes = new Hono<{ Bindings: Env; Variables: RequestVariable
   noQuery,
   async (c) => {
     const { id } = c.var.caller.principal;
-    const described = await callObject(c.env.KEYS, id, (key) => key.describe(id));
+    const described = await callObject(c.env.KEYS, id, (key) => key.describe(id), NEARBY);
     if (!described) throw new ApiError("invalid_api_key");
     return c.json(described);
   },

@@ -1,10 +1,11 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY, placeObject } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { directory } from "../db/client.ts";
+import { regionOf } from "../db/region-of.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { insertWithRoom } from "../db/row-ceilings.ts";
 import { rowOf } from "../db/rows.ts";
@@ -103,6 +104,8 @@ export async function createChannel(
     erasingAt: null,
   };
   await insertWithRoom(env, view.scope, "channels", channel);
+  const region = await regionOf(directory(env), organizationId);
+  if (region) await placeObject(env.CHANNELS, id, (object) => object.storedRow(), region);
   // Its object begins to sync its templates.
   if (settings.wabaId !== undefined) await tryToReloadChannel(env, id);
   return { channel: await presentChannel(env, view, channel, undefined), ...(identitySecret && { identitySecret }) };
@@ -280,7 +283,7 @@ export async function openColumn(env: Env, id: string, column: string, sealed: s
  * @throws ApiError `unavailable` if the object does not respond. The row is stored, and the call can be repeated
  */
 function reloadChannel(env: Env, id: string): Promise<void> {
-  return callObject(env.CHANNELS, id, (channel) => channel.refresh(id));
+  return callObject(env.CHANNELS, id, (channel) => channel.refresh(id), NEARBY);
 }
 
 /** Ignores a failure, for changes that can wait: the object reads its row again within 10 seconds. */

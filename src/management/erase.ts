@@ -10,7 +10,7 @@
  * A chat has no row in the directory. Its organization's object deletes it.
  */
 import { and, asc, eq, gt, inArray } from "drizzle-orm";
-import { answerWithin, callObject } from "../calls/call-object.ts";
+import { answerWithin, callObject, NEARBY } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { ownerOf } from "../calls/chat-owner.ts";
 import { directory } from "../db/client.ts";
@@ -103,14 +103,14 @@ export async function eraseOrganization(env: Env, id: string) {
       .limit(limit);
   await eraseInSteps(work, {
     next: idsOf(apiKeys),
-    erase: (keyId) => callObject(env.KEYS, keyId, (key) => key.erase()),
+    erase: (keyId) => callObject(env.KEYS, keyId, (key) => key.erase(), NEARBY),
     remove: (ids) => db.delete(apiKeys).where(inArray(apiKeys.id, ids)),
   });
   await callOrganization(env, id, (object) => object.close());
   // Before the chats: from then on, their events go nowhere.
   await eraseInSteps(work, {
     next: idsOf(webhooks),
-    erase: (webhookId) => callObject(env.WEBHOOKS, webhookId, (webhook) => webhook.erase()),
+    erase: (webhookId) => callObject(env.WEBHOOKS, webhookId, (webhook) => webhook.erase(), NEARBY),
     remove: (ids) => db.delete(webhooks).where(inArray(webhooks.id, ids)),
   });
   await eraseClosedChats(env, id, work);
@@ -188,7 +188,7 @@ function throwFailure({ failure }: Work): void {
 }
 
 function eraseChannelObject(env: Env, id: string): Promise<void> {
-  return callObject(env.CHANNELS, id, (channel) => channel.erase());
+  return callObject(env.CHANNELS, id, (channel) => channel.erase(), NEARBY);
 }
 
 function moreLeft(): ApiError {

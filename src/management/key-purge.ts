@@ -1,5 +1,5 @@
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
-import { answerWithin, callObject } from "../calls/call-object.ts";
+import { answerWithin, callObject, NEARBY } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { apiKeys } from "../db/schema.ts";
@@ -28,7 +28,7 @@ export async function purgeRevokedKeys(env: Env, organizationId: string, now: nu
       .limit(PURGED_AT_ONCE);
     if (old.length === 0) return;
     const failed = await settleEach(old, ({ id }) => {
-      return answerWithin(ERASE_TIMEOUT_MS, () => callObject(env.KEYS, id, (key) => key.erase()));
+      return answerWithin(ERASE_TIMEOUT_MS, () => callObject(env.KEYS, id, (key) => key.erase(), NEARBY));
     });
     for (const { item, error } of failed)
       console.warn({ event: "key_not_purged", keyId: item.id, error: causeOf(error) });

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type * as z from "zod/mini";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import { changeKeys } from "../calls/change-key.ts";
 import { directory } from "../db/client.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
@@ -39,7 +39,7 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
     const asRead = authority && [isKeyAsRead(before), authority.isAsRead, areCeilingsAsRead(db, authority)];
     const condition = and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt), ...(asRead ?? []));
     const [key] = await changeKeys(env, [id], async () => {
-      const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash());
+      const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash(), NEARBY);
       // `previousUntil` is set by every rotation. In SQL, so that concurrent rotations see each other's result.
       const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
       const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until: now + overlapSeconds * 1_000 };

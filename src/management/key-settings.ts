@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import type { apiKeys, SelfService } from "../db/schema.ts";
 import { parse } from "../http/validation.ts";
-import { isAddressRule } from "../model/allowlist.ts";
+import { isAddressRule, isSharedByWorkers } from "../model/allowlist.ts";
 import { instant, optional, requiredText } from "../model/field.ts";
 import { PERMISSIONS } from "../model/permission.ts";
+import { REGIONS } from "../model/region.ts";
 import { configured } from "../platform/config.ts";
 
 type RateLimit = Pick<typeof apiKeys.$inferSelect, "rateLimit" | "windowSeconds">;
@@ -16,13 +17,18 @@ export const MAX_RULES = 1_000;
 /** The pattern of an address rule in the OpenAPI document. Every rule that `isAddressRule` accepts matches it. */
 const ADDRESS_FORM = /^(\d{1,3}(\.\d{1,3}){3}|[\dA-Fa-f:.]*:[\dA-Fa-f:.]*)(\/\d{1,3})?$/;
 const NO_ADDRESS = "must be an IPv4 or IPv6 address, or a range in CIDR notation";
+const OF_ALL_WORKERS = "must not be an address of Cloudflare Workers: everybody's Worker calls from the same ones";
 
 const fields = {
   name: requiredText(256),
   permissions: z.array(z.enum(PERMISSIONS)).check(z.maxLength(100)),
   ipAllowlist: z
     .array(
-      z.string().check(z.regex(ADDRESS_FORM, { error: NO_ADDRESS, abort: true }), z.refine(isAddressRule, NO_ADDRESS)),
+      z.string().check(
+        z.regex(ADDRESS_FORM, { error: NO_ADDRESS, abort: true }),
+        z.refine(isAddressRule, NO_ADDRESS),
+        z.refine((rule) => !isSharedByWorkers(rule), OF_ALL_WORKERS),
+      ),
     )
     .check(z.maxLength(MAX_RULES)),
   rateLimit: z
@@ -44,6 +50,7 @@ export const newKeyBody = z.object({
   ipAllowlist: optional(fields.ipAllowlist),
   rateLimit: optional(fields.rateLimit),
   monthlyQuota: optional(fields.monthlyQuota),
+  region: optional(z.enum(REGIONS)),
   expiresAt: optional(fields.expiresAt.check(z.refine((at) => at > Date.now(), "must be in the future"))),
 });
 

@@ -1,6 +1,6 @@
 import { and, eq, or, type SQL, sql } from "drizzle-orm";
 import type * as z from "zod/mini";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY, placeObject } from "../calls/call-object.ts";
 import { changeKeys } from "../calls/change-key.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
@@ -42,7 +42,7 @@ import { activeOrganization } from "./organizations.ts";
 type ApiKey = typeof apiKeys.$inferSelect;
 
 /**
- * Creates a key. Only this response contains its text. Its object is created by its first request.
+ * Creates a key. Only this response contains its text. Without a region, its object is created by its first call.
  * @throws ApiError `permission_denied`, `self_service_off`, `key_limit` if a key creates it that may not
  */
 export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z.output<typeof newKeyBody>) {
@@ -52,7 +52,7 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const hash = await hashOf(secret);
   if (actor.scope !== "any") await purgeRevokedKeys(env, organizationId, Date.now());
-  return retryOnConflict(id, async () => {
+  const made = await retryOnConflict(id, async () => {
     await activeOrganization(db, actor.scope, organizationId);
     const authority = await authorityOf(db, actor);
     const now = Date.now();
@@ -67,6 +67,7 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
       permissions: body.permissions ?? [...DEFAULT_PERMISSIONS],
       ipAllowlist: body.ipAllowlist ?? [],
       monthlyQuota: body.monthlyQuota ?? null,
+      region: body.region ?? null,
       quotaPeak: null,
       quotaPeakUntil: null,
       expiresAt: body.expiresAt ?? null,
@@ -81,6 +82,9 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
     else if (!(await insertByKey(db, authority, key, now))) return null;
     return { key: presentKey(key, now), secret };
   });
+  const { region } = made.key;
+  if (region) await placeObject(env.KEYS, id, (key) => key.admittedHash(), region);
+  return made;
 }
 
 /** Inserts a key that another key creates. @returns false if what was read has changed meanwhile */
@@ -229,7 +233,7 @@ export async function readKey(env: Env, scope: Scope, id: string) {
 /** A key's usage, from its object. */
 export async function readUsage(env: Env, scope: Scope, id: string) {
   await rowOf(directory(env), scope, apiKeys, id, "key_not_found");
-  const described = await callObject(env.KEYS, id, (key) => key.describe(id));
+  const described = await callObject(env.KEYS, id, (key) => key.describe(id), NEARBY);
   if (!described) throw new ApiError("key_not_found");
   return described.usage;
 }

@@ -1,23 +1,35 @@
 import { convertIPv4ToBinary, convertIPv6ToBinary } from "hono/utils/ipaddr";
 
-/** The IPv4-mapped range (RFC 4291, 2.5.5.2): `::ffff:192.0.2.1` and `192.0.2.1` are the same address. */
-const IPV4_IN_IPV6 = 0xffffn << 32n;
-const IPV4_END = IPV4_IN_IPV6 | 0xffff_ffffn;
-
 /** The addresses from `first` to `last`, as 128-bit numbers. */
 interface Interval {
   first: bigint;
   last: bigint;
 }
 
+/** The IPv4-mapped range (RFC 4291, 2.5.5.2): `::ffff:192.0.2.1` and `192.0.2.1` are the same address. */
+const IPV4 = { first: 0xffffn << 32n, last: (0x1_0000n << 32n) - 1n };
+
+/**
+ * 2a06:98c0:3600::/48. A Worker of anybody has an address in it when it calls another zone, so an address in it says
+ * nothing about the caller.
+ * @see https://developers.cloudflare.com/fundamentals/reference/http-headers/
+ */
+const WORKERS = { first: 0x2a06_98c0_3600n << 80n, last: (0x2a06_98c0_3601n << 80n) - 1n };
+
 /** Whether `rule` is an IPv4 or IPv6 address, or a range of them in CIDR notation. */
 export function isAddressRule(rule: string): boolean {
-  return intervalsOf(rule).length > 0;
+  return rangeOf(rule) !== null;
+}
+
+/** Whether every address of a rule, or an address, is one that all Cloudflare Workers share. No rule matches those. */
+export function isSharedByWorkers(rule: string): boolean {
+  const range = rangeOf(rule);
+  return range !== null && range.first >= WORKERS.first && range.last <= WORKERS.last;
 }
 
 /**
  * Returns a function that tests an address against rules that `isAddressRule` accepted. All notations of an address are
- * equal. Null and text that is not an address match no rule.
+ * equal. Null, text that is not an address, and the addresses that all Workers share match no rule.
  */
 export function addressMatcher(rules: readonly string[]): (address: string | null) => boolean {
   const merged = mergedIntervals(rules);
@@ -57,31 +69,45 @@ function lastBefore(intervals: readonly Interval[], value: bigint): Interval | u
 }
 
 /**
- * The addresses of a rule; empty if it is not valid. A range that is wider than all of IPv4, such as `::/0`, contains
- * only IPv6 addresses.
+ * The addresses of a rule that it matches; empty if it is not valid. A range that is wider than all of IPv4, such as
+ * `::/0`, matches only IPv6 addresses.
  */
 function intervalsOf(rule: string): Interval[] {
+  const range = rangeOf(rule);
+  if (!range) return [];
+  const isWide = range.last - range.first > IPV4.last - IPV4.first;
+  return without(isWide ? without([range], IPV4) : [range], WORKERS);
+}
+
+/** What is left of intervals outside another. */
+function without(intervals: Interval[], { first: from, last: to }: Interval): Interval[] {
+  return intervals.flatMap(({ first, last }) =>
+    last < from || first > to
+      ? [{ first, last }]
+      : [
+          { first, last: from - 1n },
+          { first: to + 1n, last },
+        ].filter((part) => part.first <= part.last),
+  );
+}
+
+/** All addresses of a rule, or null if it is not valid. */
+function rangeOf(rule: string): Interval | null {
   const [address, bits, ...rest] = rule.split("/") as [string, ...string[]];
   const value = numberOf(address);
   const width = address.includes(":") ? 128 : 32;
-  if (value === null || rest.length > 0) return [];
-  if (bits !== undefined && (!/^(0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > width)) return [];
+  if (value === null || rest.length > 0) return null;
+  if (bits !== undefined && (!/^(0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > width)) return null;
   const free = BigInt(width - Number(bits ?? width));
   const first = (value >> free) << free;
-  const last = first | ((1n << free) - 1n);
-  if (free <= 32n || value >> free !== IPV4_IN_IPV6 >> free) return [{ first, last }];
-  const parts = [
-    { first, last: IPV4_IN_IPV6 - 1n },
-    { first: IPV4_END + 1n, last },
-  ];
-  return parts.filter((part) => part.first <= part.last);
+  return { first, last: first | ((1n << free) - 1n) };
 }
 
 /** An address as a 128-bit number, or null. An address with a zone (`%eth0`) is only valid on one machine. */
 function numberOf(address: string): bigint | null {
   if (address.includes("%")) return null;
   try {
-    return address.includes(":") ? convertIPv6ToBinary(address) : IPV4_IN_IPV6 | convertIPv4ToBinary(address);
+    return address.includes(":") ? convertIPv6ToBinary(address) : IPV4.first | convertIPv4ToBinary(address);
   } catch {
     return null;
   }

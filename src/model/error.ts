@@ -37,6 +37,8 @@ export const ERRORS = {
       "The call is not signed by the channel's network. Check the channel's credentials, and that no proxy changes the raw body",
   }),
   ...errors(403, "message", {
+    https_required:
+      "Plain http is not accepted. Change the URL to https, and replace the secret that was sent: it was readable on its way",
     access_unknown: "No member has the email of this person. Ask the organization to add it to a member",
     sign_in_too_old: "This needs a sign-in within the last 10 minutes. Sign in again",
     cross_site: "Only the console's own pages can make this request. Programs call /api/v1 with an API key",

@@ -45,16 +45,20 @@ export interface KeyRecord extends KeyRules {
   createdAt: number;
   /** The organization's first member: the sender of messages that name no sender. */
   defaultSenderId: string;
+  /** The organization's. */
   region: Region | null;
+  /** The key's own. Records that an earlier version stored don't have it. */
+  ownRegion?: Region | null;
 }
 
-/** A key as the API shows it, without hashes. */
-export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "region">, now: number) {
+/** A key as the API shows it, without hashes. `region` is the key's own. */
+export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "ownRegion">, now: number) {
   const previousLives = key.previousUntil !== null && key.previousUntil > now;
   return {
     ...pick(key, "id", "organizationId", "name", "permissions", "ipAllowlist"),
     rateLimit: { limit: key.rateLimit, windowSeconds: key.windowSeconds },
     monthlyQuota: key.monthlyQuota,
+    region: key.region,
     expiresAt: isoTimeOrNull(key.expiresAt),
     revokedAt: isoTimeOrNull(key.revokedAt),
     previousSecretExpiresAt: previousLives ? isoTimeOrNull(key.previousUntil) : null,

@@ -26,7 +26,7 @@ import { webhookOperations } from "./webhook-operations.ts";
 
 const CONVENTIONS = `Request and response bodies are JSON in UTF-8. Field names are camelCase, and times are RFC 3339 in UTC. Ids are opaque strings. In a request body, \`null\` in an optional field means that the field is absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 code units. New fields can appear in responses at any time. \`HEAD\` works like \`GET\`, without the body. Every response carries \`X-Request-Id\`. Call the API from a server, not from a browser: a key in a page would be public, so the API sends no CORS headers.
 
-Every error has a \`code\` that does not change. Its text is either in \`message\` (the request itself was refused) or in \`error\` (the route looked at its resources), never in both. An unknown path returns ${errorLine("not_found")}. A method that a path does not have returns ${errorLine("method_not_allowed")}, and \`Allow\` lists the others.`;
+Every error has a \`code\` that does not change. Its text is either in \`message\` (the request itself was refused) or in \`error\` (the route looked at its resources), never in both. An unknown path returns ${errorLine("not_found")}. A method that a path does not have returns ${errorLine("method_not_allowed")}, and \`Allow\` lists the others. Over plain http, a deployed service returns ${errorLine("https_required")}.`;
 
 function errorLine(code: (typeof UNMATCHED_CODES)[number]): string {
   const { status, shape, text } = ERRORS[code];

@@ -27,6 +27,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   sign_in_too_old: "Console: a change of passkeys needs a sign-in within the last 10 minutes.",
   cross_site: "Console: the request was not made by a page of the console.",
   webhook_not_genuine: "A webhook is not signed by the channel's network.",
+  https_required: "The request came over plain http. Its secrets were readable on their way, so replace them.",
   handshake_refused: "A webhook's handshake does not have the channel's verify token.",
   permission_denied:
     "The key lacks the permission that the text names, or would give another key more permissions than it has.",
@@ -132,8 +133,8 @@ const EXAMPLES: { [code in ErrorCode]?: string } = {
   webhook_exists: "The webhook whk_gN5cVr82KpZx0TdQ has this URL. Change that one, or use another URL",
 };
 
-/** The errors of requests that match no operation: an unknown path, or a method that the path does not have. */
-export const UNMATCHED_CODES = ["not_found", "method_not_allowed"] as const satisfies ErrorCode[];
+/** The errors of requests that reach no operation: an unknown path, a method that the path does not have, plain http. */
+export const UNMATCHED_CODES = ["not_found", "method_not_allowed", "https_required"] as const satisfies ErrorCode[];
 
 /** `ChatNotFound` */
 export function pascalCase(code: ErrorCode): string {

@@ -11,6 +11,7 @@ import * as messages from "../model/message.ts";
 import { MEDIA_URL_REQUIRED } from "../model/network.ts";
 import type { Note } from "../model/note.ts";
 import { PERMISSIONS } from "../model/permission.ts";
+import { REGIONS } from "../model/region.ts";
 import { contentFields } from "./content-resources.ts";
 import {
   count,
@@ -205,6 +206,10 @@ export const keySchema = resource<ReturnType<typeof presentKey>>()(
       windowSeconds: count.describe("The length of a window in seconds"),
     }),
     monthlyQuota: countOrNull("The maximum number of requests in a calendar month in UTC. Null: no quota"),
+    region: z
+      .enum(REGIONS)
+      .nullable()
+      .describe("A hint for where its requests are counted. Null: near its first request"),
     expiresAt: timeOrNull("When the key expires. Null: never"),
     revokedAt: timeOrNull("When it was revoked"),
     previousSecretExpiresAt: timeOrNull(

@@ -33,8 +33,8 @@ export function uploadOfVisitor(
       maxBytes: MAX_VISITOR_FILE_BYTES,
       idempotencyHashOf: visitorUploadHashOf,
       refusal,
-      admit: (upload) => admit(env, visitor, upload),
-      end: (upload, isStored) => waitUntil(end(env, visitor, upload, isStored)),
+      admit: (upload) => admit(env, visitor, upload, region),
+      end: (upload, isStored) => waitUntil(end(env, visitor, upload, isStored, region)),
       reserve: (file) => reserve(env, { visitor, region }, file),
       // The chat is there, or its files are gone with it.
       confirm: (confirmation) =>
@@ -49,10 +49,15 @@ export function uploadOfVisitor(
 }
 
 /** @throws ApiError `rate_limited` */
-async function admit(env: Env, visitor: Visitor, { id, size }: { id: string; size: number }): Promise<void> {
+async function admit(
+  env: Env,
+  visitor: Visitor,
+  { id, size }: { id: string; size: number },
+  region: Region | null,
+): Promise<void> {
   const { channelId, chatId, clientNetwork: network } = visitor;
   const upload = { id, chatId, network, bytes: size };
-  const decision = await callObject(env.CHANNELS, channelId, (channel) => channel.admitUpload(upload));
+  const decision = await callObject(env.CHANNELS, channelId, (channel) => channel.admitUpload(upload), region);
   if (decision.ok) return;
   const { retryAfter, limit, left } = decision;
   throw tooMany("Too many bytes were uploaded in an hour", retryAfter, { limit, left });
@@ -64,9 +69,15 @@ async function end(
   { channelId, chatId, clientNetwork: network }: Visitor,
   { id, size: bytes }: { id: string; size: number },
   isStored: boolean,
+  region: Region | null,
 ): Promise<void> {
   try {
-    await callObject(env.CHANNELS, channelId, (channel) => channel.endUpload({ id, chatId, network, bytes }, isStored));
+    await callObject(
+      env.CHANNELS,
+      channelId,
+      (channel) => channel.endUpload({ id, chatId, network, bytes }, isStored),
+      region,
+    );
   } catch (error) {
     console.error({ event: "upload_end_not_counted", channelId, cause: causeOf(error) });
   }
@@ -88,7 +99,7 @@ async function reserve(
     );
   const first = await ask(null);
   if (first.outcome !== "unknown") return first;
-  const opened = await openVisitorChat(env, visitor);
+  const opened = await openVisitorChat(env, visitor, region);
   switch (opened.outcome) {
     case "opened": {
       const second = await ask(opened.identity);

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import { callChat } from "../calls/call-chat.ts";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import { findEvent } from "../events/ports.ts";
 import { fault } from "../http/validation.ts";
 import type { RequestAct } from "../keys/audited.ts";
@@ -19,7 +19,7 @@ import { describeWebhook } from "./webhooks.ts";
 /** Enables a webhook. Enabling an enabled one changes nothing. */
 export async function enableWebhook(env: Env, scope: WebhookScope, id: string, { from }: z.output<typeof enableBody>) {
   const webhook = await findActiveWebhook(env, scope, id);
-  await callObject(env.WEBHOOKS, id, (object) => object.enable(id, from));
+  await callObject(env.WEBHOOKS, id, (object) => object.enable(id, from), NEARBY);
   return describeWebhook(env, webhook);
 }
 
@@ -29,7 +29,7 @@ export async function enableWebhook(env: Env, scope: WebhookScope, id: string, {
  */
 export async function retryWebhook(env: Env, scope: WebhookScope, id: string) {
   const webhook = await findActiveWebhook(env, scope, id);
-  const outcome = await callObject(env.WEBHOOKS, id, (object) => object.retry(id));
+  const outcome = await callObject(env.WEBHOOKS, id, (object) => object.retry(id), NEARBY);
   if (outcome !== "retried") throw new ApiError(outcome);
   return describeWebhook(env, webhook);
 }
@@ -38,14 +38,14 @@ export async function retryWebhook(env: Env, scope: WebhookScope, id: string) {
 export async function disableWebhook(env: Env, scope: WebhookScope, { row }: RequestAct, id: string) {
   const webhook = await findActiveWebhook(env, scope, id);
   const reason = scope.actor.type === "operator" ? "operator" : "customer";
-  await callObject(env.WEBHOOKS, id, (object) => object.disable(id, reason, { ...row, status: 200 }));
+  await callObject(env.WEBHOOKS, id, (object) => object.disable(id, reason, { ...row, status: 200 }), NEARBY);
   return describeWebhook(env, webhook);
 }
 
 /** Sends a sample event, and waits for the answer. @throws ApiError `unavailable` if another ping was made just now */
 export async function sendPing(env: Env, scope: WebhookScope, id: string, type: EventType | undefined) {
   await findActiveWebhook(env, scope, id);
-  const attempt = await callObject(env.WEBHOOKS, id, (object) => object.ping(id, type ?? null));
+  const attempt = await callObject(env.WEBHOOKS, id, (object) => object.ping(id, type ?? null), NEARBY);
   if (!attempt) throw new ApiError("webhook_not_found");
   if ("retryAfterMs" in attempt) {
     const headers = { "Retry-After": String(Math.ceil(attempt.retryAfterMs / 1_000)) };
@@ -66,8 +66,11 @@ export async function listAttempts(
 ) {
   if (before !== undefined && !/^\d{1,15}$/.test(before)) throw fault("before", "is not a cursor of this list");
   await findWebhook(env, scope, id);
-  const page = await callObject(env.WEBHOOKS, id, (object) =>
-    object.attempts({ outcome, lineId: chat }, { before: before ?? null, limit }),
+  const page = await callObject(
+    env.WEBHOOKS,
+    id,
+    (object) => object.attempts({ outcome, lineId: chat }, { before: before ?? null, limit }),
+    NEARBY,
   );
   const pagination: WalkPagination = { limit, hasMore: page.cursor !== null, cursor: page.cursor };
   return { attempts: page.attempts.map(presentAttempt), pagination };
@@ -121,7 +124,7 @@ export async function startReplay(
   const { organizationId } = await findActiveWebhook(env, scope, id);
   // The webhook's object finds the event by its number, which an event of a deleted chat may have too.
   if ("eventId" in request) await findEvent(env, { organizationId }, request.eventId);
-  const answer = await callObject(env.WEBHOOKS, id, (object) => object.replay(id, request));
+  const answer = await callObject(env.WEBHOOKS, id, (object) => object.replay(id, request), NEARBY);
   if (answer.outcome !== "started") throw new ApiError(answer.outcome);
   return answer.replay;
 }
@@ -130,7 +133,7 @@ export async function startReplay(
 export async function readReplay(env: Env, scope: WebhookScope, id: string, replayId: string): Promise<ReplayProgress> {
   await findWebhook(env, scope, id);
   const replay = isId("rpl", replayId)
-    ? await callObject(env.WEBHOOKS, id, (object) => object.replayState(replayId))
+    ? await callObject(env.WEBHOOKS, id, (object) => object.replayState(replayId), NEARBY)
     : null;
   if (!replay) throw new ApiError("replay_not_found");
   return replay;

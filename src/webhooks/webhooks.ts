@@ -6,9 +6,10 @@
  */
 import { and, asc, eq } from "drizzle-orm";
 import type * as z from "zod/mini";
-import { callObject } from "../calls/call-object.ts";
+import { callObject, NEARBY } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
+import { regionOf } from "../db/region-of.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { insertIf, type RowPosition, rowOf } from "../db/rows.ts";
 import { organizations, webhooks } from "../db/schema.ts";
@@ -21,6 +22,7 @@ import { ApiError } from "../model/error.ts";
 import { isId } from "../model/id.ts";
 import type { WalkPagination } from "../model/list-page.ts";
 import { readListCursor, writeListCursor } from "../model/opaque.ts";
+import type { Region } from "../model/region.ts";
 import { newWebhookSecret } from "../model/webhook-signature.ts";
 import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "../model/webhook-url.ts";
 import { configured } from "../platform/config.ts";
@@ -103,7 +105,9 @@ export async function createWebhook(
     await db.delete(webhooks).where(eq(webhooks.id, id));
     throw error;
   }
-  return { webhook: await describeWebhook(env, webhook), secret };
+  // The first call to its object.
+  const region = await regionOf(db, organizationId);
+  return { webhook: await describeWebhook(env, webhook, region), secret };
 }
 
 /** A page of an organization's webhooks, oldest first. @throws ApiError `validation_failed` for an unknown cursor */
@@ -127,7 +131,9 @@ export async function listWebhooks(
   const page = following.slice(0, limit);
   const last = following.length > limit ? page.at(-1) : undefined;
   return {
-    webhooks: (await Promise.all(page.map((row) => describeIfThere(env, row)))).filter((shown) => shown !== null),
+    webhooks: (await Promise.all(page.map((row) => describeIfThere(env, row, NEARBY)))).filter(
+      (shown) => shown !== null,
+    ),
     pagination: { limit, hasMore: last !== undefined, cursor: last ? printCursor(organizationId, last) : null },
   };
 }
@@ -177,7 +183,7 @@ export async function patchWebhook(
     if (callsHostMore(before, after)) await checkHost(db, after);
     return isChanged(before, patch) ? { ...patch, version: before.version + 1 } : {};
   });
-  await callObject(env.WEBHOOKS, id, (object) => object.refresh(id));
+  await callObject(env.WEBHOOKS, id, (object) => object.refresh(id), NEARBY);
   await refreshWebhooksOf(env, webhook.organizationId);
   return describeWebhook(env, webhook);
 }
@@ -189,7 +195,7 @@ export async function deleteWebhook(env: Env, scope: WebhookScope, id: string) {
   const shown = await describeWebhook(env, webhook);
   await db.update(webhooks).set({ erasingAt: Date.now() }).where(eq(webhooks.id, id));
   await refreshWebhooksOf(env, webhook.organizationId);
-  await callObject(env.WEBHOOKS, id, (object) => object.erase());
+  await callObject(env.WEBHOOKS, id, (object) => object.erase(), NEARBY);
   await db.delete(webhooks).where(eq(webhooks.id, id));
   return shown;
 }
@@ -219,9 +225,13 @@ export async function rotateWebhook(env: Env, scope: WebhookScope, id: string, o
   return { webhook: await describeWebhook(env, webhook), secret };
 }
 
-/** A webhook as the API shows it. @throws ApiError `webhook_not_found` if it was deleted meanwhile */
-export async function describeWebhook(env: Env, row: WebhookRow) {
-  const shown = await describeIfThere(env, row);
+/**
+ * A webhook as the API shows it.
+ * @param region where its object is created, if this is its first call
+ * @throws ApiError `webhook_not_found` if it was deleted meanwhile
+ */
+export async function describeWebhook(env: Env, row: WebhookRow, region: Region | null = NEARBY) {
+  const shown = await describeIfThere(env, row, region);
   if (shown) return shown;
   throw new ApiError("webhook_not_found");
 }
@@ -230,8 +240,8 @@ export async function describeWebhook(env: Env, row: WebhookRow) {
  * A webhook with the state that its object knows. One that is being deleted is shown as disabled.
  * @returns null if it was deleted meanwhile: the others of its list are still there
  */
-async function describeIfThere(env: Env, row: WebhookRow) {
-  const known = await callObject(env.WEBHOOKS, row.id, (object) => object.describe(row.id));
+async function describeIfThere(env: Env, row: WebhookRow, region: Region | null) {
+  const known = await callObject(env.WEBHOOKS, row.id, (object) => object.describe(row.id), region);
   if (known) return presentWebhook(row, known, Date.now());
   return row.erasingAt === null ? null : presentWebhook(row, { ...ERASING, since: row.erasingAt }, Date.now());
 }
@@ -244,7 +254,7 @@ async function refreshWebhooksOf(env: Env, organizationId: string): Promise<void
 /** Ignores a failure: the old secret signs too, and the object reads its row again within a minute. */
 async function tryToRefresh(env: Env, id: string): Promise<void> {
   await warnIfFails({ event: "webhook_not_refreshed", webhookId: id }, () =>
-    callObject(env.WEBHOOKS, id, (object) => object.refresh(id)),
+    callObject(env.WEBHOOKS, id, (object) => object.refresh(id), NEARBY),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { MediaAnswer, MediaAsk } from "../../model/network.ts";
-import { contentLength, discard, limitBytes, safeContentType } from "./network-response.ts";
+import { contentLength, discard, limitBytes, safeContentType, statusText } from "./network-response.ts";
 
 interface Download extends Pick<MediaAsk, "range"> {
   /** The longest file that the network has, in bytes. */
@@ -30,7 +30,7 @@ export function downloaded(response: Response, { range, max, whose, finalAfterDa
     return refuse({ outcome: "no_such_part", size: size === undefined ? null : Number(size) });
   }
   const part = status === 206 && range !== null ? partOf(given, range) : null;
-  if (!(part || status === 200)) return unavailable(`${whose} answered ${status} to the download`);
+  if (!(part || status === 200)) return unavailable(statusText(status, `${whose} answered ${status} to the download`));
   const length = part ? part.length : contentLength(headers);
   if (!body || (length ?? 0) > max) return unavailable("The media is empty or too large");
   return {

@@ -1,4 +1,7 @@
-/** Reads responses of networks safely: they may be huge, slow or hostile. */
+/** Reads responses of networks safely: they may be huge, slow or hostile, and Cloudflare's instead of the network's. */
+import type { PartRefusal } from "../../model/network.ts";
+import { unansweredStatus } from "../../platform/unanswered-status.ts";
+import { notAccepted } from "./refusals.ts";
 
 /** The text of a response's body; null if it is longer than `maxBytes`, is cut off, or has not ended when `signal` aborts. */
 export async function readText(response: Response, maxBytes: number, signal: AbortSignal): Promise<string | null> {
@@ -38,6 +41,22 @@ export function parseJson(text: string | null): unknown {
 /** Cancels the body of a response that will not be read. */
 export function discard(response: Response): void {
   void response.body?.cancel().catch(() => {});
+}
+
+/**
+ * Cloudflare's word that the network did not answer, as the outcome of a call; null if the response is the network's own.
+ * The caller has looked for the network's JSON before: a response with it is always the network's.
+ */
+export function refusalByCloudflare(status: number): PartRefusal | null {
+  const unanswered = unansweredStatus(status);
+  if (!unanswered) return null;
+  const { mayBeSent, message } = unanswered;
+  return mayBeSent ? { outcome: "unknown", message } : notAccepted("connection", message);
+}
+
+/** Why a response without the network's words is of no use: `text`, unless Cloudflare answered in the network's place. */
+export function statusText(status: number, text: string): string {
+  return unansweredStatus(status)?.message ?? text;
 }
 
 /** The `Content-Length` of a response; null if it is absent, or if the body is encoded and its decoded length differs. */

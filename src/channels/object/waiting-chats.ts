@@ -1,4 +1,4 @@
-import { answerWithin, callObject } from "../../calls/call-object.ts";
+import { answerWithin, callObject, NEARBY } from "../../calls/call-object.ts";
 import { MAX_CONCURRENT, settleEach } from "../../platform/concurrency.ts";
 import { warnIfFails } from "../../platform/log.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
@@ -59,7 +59,7 @@ export class WaitingChats implements DuePart {
   }
 
   async #wakeChat(chatId: string): Promise<void> {
-    const wake = () => callObject(this.#parts.env.CHATS, chatId, (chat) => chat.wake());
+    const wake = () => callObject(this.#parts.env.CHATS, chatId, (chat) => chat.wake(), NEARBY);
     await warnIfFails({ event: "chat_not_woken", chatId }, () => answerWithin(WAKE_TIMEOUT_MS, wake));
   }
 }

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { PartRefusal } from "../../model/network.ts";
 import type { FilesPort, Network } from "../network/adapter.ts";
 import { lenient } from "../network/lenient.ts";
-import { parseJson, readText } from "../network/network-response.ts";
+import { parseJson, readText, refusalByCloudflare, statusText } from "../network/network-response.ts";
 import { postFile } from "../network/post-file.ts";
 import type { CallFile } from "./render.ts";
 
@@ -11,11 +11,14 @@ const MAX_ANSWER_BYTES = 256 * 1_024;
 const MAX_DESCRIPTION = 300;
 const MAX_WAIT_SECONDS = 86_400;
 
-/** Telegram's answer to a call. `none`: no valid answer came, so it is unknown whether the call took effect. */
+/**
+ * Telegram's answer to a call. `none`: no valid answer came. `refusal` is then the outcome of a part: it is unknown
+ * whether the call took effect, unless Cloudflare says that it did not reach Telegram.
+ */
 export type TelegramAnswer =
   | { answer: "ok"; result: unknown; description: string }
   | { answer: "refused"; code: number; description: string; afterMs: number | null; movedTo: string | null }
-  | { answer: "none"; description: string };
+  | { answer: "none"; description: string; refusal: PartRefusal };
 
 const parameters = z.object({ retry_after: z.optional(z.number()), migrate_to_chat_id: z.optional(z.int()) });
 
@@ -50,8 +53,7 @@ export async function call(
     });
     return await readAnswer(response, token, signal);
   } catch {
-    const description = signal.aborted ? "Telegram did not answer in time" : "The connection to Telegram failed";
-    return { answer: "none", description };
+    return noAnswer(signal.aborted ? "Telegram did not answer in time" : "The connection to Telegram failed");
   }
 }
 
@@ -86,14 +88,16 @@ async function readAnswer(response: Response, token: string, signal: AbortSignal
 function parseAnswer({ ok, status, headers }: Response, text: string | null, token: string): TelegramAnswer {
   const redirected = status >= 300 && status < 400;
   const parsed = redirected ? undefined : envelope.safeParse(parseJson(text)).data;
-  const description = withoutToken(parsed?.description || `Telegram answered ${status}`, token);
+  const description = withoutToken(parsed?.description || statusText(status, `Telegram answered ${status}`), token);
   if (parsed?.ok && ok) return { answer: "ok", result: parsed.result, description };
   const error = parsed?.ok === false ? parsed : undefined;
+  const unanswered = parsed ? null : refusalByCloudflare(status);
+  if (unanswered) return { answer: "none", description, refusal: unanswered };
   const code = error?.error_code ?? status;
   // Without Telegram's JSON, trust only statuses that delay the message or break the channel. A 400 or 403 may come from
   // a proxy, and proves nothing about the message.
   if (error ? code < 300 : !(redirected || [401, 404, 429].includes(code) || code >= 500)) {
-    return { answer: "none", description: "Telegram's answer could not be understood" };
+    return noAnswer("Telegram's answer could not be understood");
   }
   const seconds = error?.parameters?.retry_after ?? Number.parseInt(headers.get("Retry-After") ?? "", 10);
   const newChatId = error?.parameters?.migrate_to_chat_id;
@@ -104,6 +108,10 @@ function parseAnswer({ ok, status, headers }: Response, text: string | null, tok
     afterMs: seconds >= 0 ? Math.min(seconds, MAX_WAIT_SECONDS) * 1_000 : null,
     movedTo: newChatId === undefined ? null : String(newChatId),
   };
+}
+
+function noAnswer(message: string): TelegramAnswer {
+  return { answer: "none", description: message, refusal: { outcome: "unknown", message } };
 }
 
 /** A text of Telegram, truncated, and with the token removed in case it is echoed. */

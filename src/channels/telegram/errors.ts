@@ -10,8 +10,8 @@ import type { TelegramAnswer } from "./call.ts";
  * each chat receives its own 429.
  */
 export function refusalOfAnswer(answer: Exclude<TelegramAnswer, { answer: "ok" }>, address: string): PartRefusal {
+  if (answer.answer === "none") return answer.refusal;
   const message = answer.description;
-  if (answer.answer === "none") return { outcome: "unknown", message };
   const { code, afterMs, movedTo } = answer;
   if (code === 401 || code === 404) {
     return { outcome: "channel_broken", reason: `Telegram refuses the bot token: ${message}` };

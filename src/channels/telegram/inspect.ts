@@ -24,7 +24,7 @@ const NOT_BY_DEFAULT = "message_reaction";
 /** Asks Telegram for the bot's webhook; never throws. */
 export async function inspectBot({ botToken = "" }: Credentials, network: Network): Promise<Inspection> {
   const answer = await call("getWebhookInfo", {}, botToken, network, AbortSignal.timeout(DEADLINE_MS));
-  if (answer.answer === "none") return answer;
+  if (answer.answer === "none") return { answer: "none", description: answer.description };
   if (answer.answer === "refused") {
     const { code, description } = answer;
     // Telegram answers 404 to a text that does not have the form of a token.

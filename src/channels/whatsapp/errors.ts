@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { PartRefusal, StatusUpdate } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
+import { refusalByCloudflare } from "../network/network-response.ts";
 
 const PAIR_RATE = 131056;
 const PAIR_RATE_WAIT_MS = 6_000;
@@ -92,9 +93,9 @@ export function refusalOf(
 
 /** The outcome of a response without an error of Meta. */
 export function refusalByStatus(status: number, afterMs: number | null): PartRefusal {
-  // Cloudflare's statuses for a request that was sent but got no readable response.
-  const mayBeAccepted = status === 520 || status === 524;
-  if (status === 429 || (status >= 500 && !mayBeAccepted)) {
+  const unanswered = refusalByCloudflare(status);
+  if (unanswered) return unanswered;
+  if (status === 429 || status >= 500) {
     const message = `The network answered ${status}`;
     return { outcome: "retry", code: `http_${status}`, message, afterMs, wholeChannel: status === 429 };
   }

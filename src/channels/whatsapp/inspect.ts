@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { Credentials } from "../../model/channel.ts";
 import type { Inspection } from "../../model/network.ts";
 import type { Network } from "../network/adapter.ts";
+import { statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 
@@ -31,7 +32,7 @@ export async function inspectNumber(credentials: Credentials, network: Network):
       return { answer: isRefused ? "refused" : "none", description: errorText(error, accessToken) };
     }
     const found = configuration.safeParse(body).data;
-    if (!response.ok || !found) return { answer: "none", description: `Meta answered ${status}` };
+    if (!response.ok || !found) return { answer: "none", description: statusText(status, `Meta answered ${status}`) };
     const set = found.webhook_configuration ?? {};
     const webhook = set.phone_number || set.whatsapp_business_account || set.application || null;
     return { answer: "accepted", webhook, lastError: null };

@@ -3,6 +3,7 @@ import type { Credentials } from "../../model/channel.ts";
 import type { TemplatePage } from "../../model/network.ts";
 import type { Network } from "../network/adapter.ts";
 import { lenient } from "../network/lenient.ts";
+import { statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 import { listedTemplate } from "./template-list.ts";
@@ -42,7 +43,7 @@ export async function listWhatsAppTemplates(
       return { outcome: isRefused ? "refused" : "away", description: errorText(error, accessToken) };
     }
     const page = list.safeParse(body).data;
-    if (!response.ok || !page) return { outcome: "away", description: `Meta answered ${status}` };
+    if (!response.ok || !page) return { outcome: "away", description: statusText(status, `Meta answered ${status}`) };
     const next = page.paging?.next === undefined ? null : (page.paging.cursors?.after ?? null);
     return { outcome: "page", templates: page.data.map(listedTemplate), next };
   } catch {

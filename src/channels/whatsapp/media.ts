@@ -4,7 +4,7 @@ import type { MediaAnswer, MediaAsk } from "../../model/network.ts";
 import type { Network } from "../network/adapter.ts";
 import { downloaded, noMedia } from "../network/download.ts";
 import { lenient, textField } from "../network/lenient.ts";
-import { discard, plainType, safeContentType } from "../network/network-response.ts";
+import { discard, plainType, safeContentType, statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 
@@ -49,7 +49,9 @@ export async function whatsappMedia(
   }
   if (refused.success) return noMedia(errorText(refused.data.error, credentials.accessToken));
   const location = lookUp.safeParse(answer);
-  if (!lookup.ok || !location.success) return noMedia(`The network answered ${lookup.status} to the lookup`);
+  if (!lookup.ok || !location.success) {
+    return noMedia(statusText(lookup.status, `The network answered ${lookup.status} to the lookup`));
+  }
   const { url, mime_type, file_size } = location.data;
   if (!isMetaUrl(url, network)) return noMedia("The network named a host that is not its own");
   if (Number(file_size ?? 0) > MAX_BYTES) return noMedia("The media is too large");

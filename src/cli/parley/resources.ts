@@ -290,6 +290,7 @@ export const RESOURCES = {
         orNull(rateLimitOf),
       ),
       quota: limitField("monthlyQuota", "Requests per month; no quota by default"),
+      region: field("region", "region", "Where the software that uses the key runs, for example weur"),
       expires: field(
         "time",
         "expiresAt",
@@ -307,6 +308,7 @@ export const RESOURCES = {
     change: {
       about: "Change an API key; the change applies to its next request",
       details: "To restore an option's default, give it the value default: --quota default, --allow default.",
+      fixed: ["region"],
     },
     delete: { word: "revoke", about: "Revoke an API key permanently; it stops working immediately" },
     async complete(rows, service, query) {

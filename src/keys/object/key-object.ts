@@ -183,7 +183,7 @@ export class KeyObject extends DurableObject<Env> {
     const { month, used, quota, window, running } = usageOf(record, this.#storedCounters(), this.#reservation, now);
     const { limit, remaining, reset } = window;
     return {
-      key: presentKey(record, now),
+      key: presentKey({ ...record, region: record.ownRegion ?? null }, now),
       usage: {
         month,
         used,
@@ -355,5 +355,6 @@ export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecor
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
     .where(and(eq(apiKeys.id, id), isNull(organizations.erasingAt)))
     .get();
-  return row ? { ...row.key, region: row.region, defaultSenderId: row.defaultSenderId } : null;
+  if (!row) return null;
+  return { ...row.key, ownRegion: row.key.region, region: row.region, defaultSenderId: row.defaultSenderId };
 }

@@ -30,6 +30,8 @@ const descriptions = {
     "The maximum number of requests in a calendar month in UTC. Default: no quota. Required if the organization's `selfService` has a ceiling for the sum of quotas, and a key or member makes the request.",
   expiresAt: "When the key expires: RFC 3339, before the year 10000, and in the future for a new key. Default: never.",
 };
+const REGION =
+  "A hint for where its requests are counted: where the software that uses the key runs. It can't be changed. Default: near its first request.";
 const { name, monthlyQuota } = key;
 
 const WITHIN =
@@ -49,7 +51,7 @@ export function keyOperations({ isOperator, prefix, whose }: Side): readonly Ope
         name: "NewKey",
         description: "The key to create.",
         schema: newKeyBody,
-        descriptions,
+        descriptions: { ...descriptions, region: REGION },
         example: { name, permissions: ["messages:read", "messages:send"], monthlyQuota },
       },
       responses: [jsonResponse(201, "The key and its secret.", withSecret, { key, secret })],

@@ -46,7 +46,7 @@ export const organizationOperations = tagged("Organizations", [
         "owner.name": "The member's name.",
         "owner.email": "The member's email address.",
         jurisdiction: "Where the organization's Durable Objects must run and store their data. Never changes.",
-        region: "A hint for where its chats should be stored.",
+        region: "A hint for where its chats, channels and webhooks should be stored.",
         limits: "The organization's limits.",
         ...limitsOf,
         selfService:

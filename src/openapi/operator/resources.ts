@@ -57,7 +57,7 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
       .enum(["eu", "us"])
       .nullable()
       .describe("Where the organization's Durable Objects must run and store their data. Never changes"),
-    region: z.enum(REGIONS).nullable().describe("A hint for where its chats should be stored"),
+    region: z.enum(REGIONS).nullable().describe("A hint for where its chats, channels and webhooks should be stored"),
     limits,
     selfService: groupOrNull("What keys with `keys:write` may give to keys. Null: only the operator manages keys", {
       maxKeys: z

@@ -1,4 +1,4 @@
-import { callObject } from "../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../calls/call-object.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, type ChatTable, identityOf } from "./chat-table.ts";
@@ -43,7 +43,7 @@ export class Adoptions implements DuePart {
       if (row?.life !== life || row.state !== "created") return;
       if (!channel) throw new Error("The chat's channel is not known");
       const identity = identityOf(existence.id ?? "", channel, row);
-      await callObject(env.CHATS, id, (chat) => chat.adopt(identity));
+      await callObject(env.CHATS, id, (chat) => chat.adopt(identity), NEARBY);
       chats.adopted(id, life);
     });
   }

@@ -1,4 +1,4 @@
-import { callObject } from "../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { MAX_CONCURRENT } from "../../platform/concurrency.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
@@ -112,7 +112,7 @@ export class Deletions implements DuePart {
   /** Empties a chat's object, unless it holds a later life of the chat. */
   #eraseObject({ id, life }: ChatRow): Promise<void> {
     const { env, existence } = this.#parts;
-    return callObject(env.CHATS, id, (chat) => chat.erase(existence.id ?? "", life));
+    return callObject(env.CHATS, id, (chat) => chat.erase(existence.id ?? "", life), NEARBY);
   }
 
   /** False after the organization was deleted. */

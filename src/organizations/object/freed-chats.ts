@@ -1,4 +1,4 @@
-import { callObject } from "../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { permissionsOf } from "../../db/members.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatRow } from "./chat-table.ts";
@@ -96,7 +96,7 @@ export class FreedChats implements DuePart {
     if (assignee === null || !this.#isRemoved(assignee)) return;
     const { env, existence } = this.#parts;
     // The chat stays as it is if another member has it by now.
-    await callObject(env.CHATS, id, (chat) => chat.free(existence.id ?? "", life, assignee));
+    await callObject(env.CHATS, id, (chat) => chat.free(existence.id ?? "", life, assignee), NEARBY);
     const query = "select 1 from chats where id = ? and assignee = ? and active_at is not null";
     const isHeld = existence.isReady() && this.#sql.exec(query, id, assignee).toArray().length > 0;
     // Otherwise each step would begin with it.

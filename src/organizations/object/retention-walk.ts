@@ -1,4 +1,4 @@
-import { callObject } from "../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../calls/call-object.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { Existence } from "./existence.ts";
@@ -105,7 +105,8 @@ export class RetentionWalk implements DuePart {
     const { channels, env, existence } = this.#parts;
     const failed = await this.#retries.run(chats, async ({ id, life, channel_id: channelId }) => {
       const retention = channels.get(channelId)?.retention;
-      if (retention) await callObject(env.CHATS, id, (chat) => chat.retain(existence.id ?? "", life, retention));
+      if (retention)
+        await callObject(env.CHATS, id, (chat) => chat.retain(existence.id ?? "", life, retention), NEARBY);
     });
     if (!existence.isReady()) return;
     for (const { item } of failed) if (this.#retries.tries(item.id) >= MAX_TRIES) this.#retries.end(item.id);

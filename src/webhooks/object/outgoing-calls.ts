@@ -1,4 +1,4 @@
-import { callObject } from "../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { EventRange } from "../../model/webhook.ts";
 import type { WebhookIdentity } from "./identity.ts";
@@ -75,7 +75,7 @@ export class OutgoingCalls {
   #callOwner<R>(subscriptionId: string, call: (owner: SubscriptionOwner) => R): Promise<Awaited<R>> {
     const [ownerId = ""] = subscriptionId.split(".");
     if (ownerId.startsWith("org_")) return callOrganization(this.#env, ownerId, call);
-    return callObject(this.#env.CHATS, ownerId, call);
+    return callObject(this.#env.CHATS, ownerId, call, NEARBY);
   }
 }
 

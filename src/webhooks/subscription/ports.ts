@@ -1,4 +1,4 @@
-import { callObject } from "../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { ownHosts } from "../../http/hosts.ts";
 import { signatureHeaders } from "../../model/webhook-signature.ts";
 import { webhookUrlFault } from "../../model/webhook-url.ts";
@@ -14,10 +14,10 @@ export function subscriptionPorts(
     clock: SYSTEM_CLOCK,
     logger: console,
     webhook: (id) => ({
-      permit: (request) => callObject(env.WEBHOOKS, id, (webhook) => webhook.permit(request)),
-      report: (attempt) => callObject(env.WEBHOOKS, id, (webhook) => webhook.report(id, attempt)),
-      giveBack: (...given) => callObject(env.WEBHOOKS, id, (webhook) => webhook.giveBack(id, ...given)),
-      lineGone: (...gone) => callObject(env.WEBHOOKS, id, (webhook) => webhook.lineGone(id, ...gone)),
+      permit: (request) => callObject(env.WEBHOOKS, id, (webhook) => webhook.permit(request), NEARBY),
+      report: (attempt) => callObject(env.WEBHOOKS, id, (webhook) => webhook.report(id, attempt), NEARBY),
+      giveBack: (...given) => callObject(env.WEBHOOKS, id, (webhook) => webhook.giveBack(id, ...given), NEARBY),
+      lineGone: (...gone) => callObject(env.WEBHOOKS, id, (webhook) => webhook.lineGone(id, ...gone), NEARBY),
     }),
     // An object knows only the hosts in the configuration. The request's host is checked when the URL is written.
     checkUrl: (url) =>

@@ -107,6 +107,8 @@ test.each([
 });
 
 test("an address that guesses too often gets 429", async () => {
+  // The count begins at 0.
+  vi.spyOn(Math, "random").mockReturnValue(0);
   // One object for all requests, because what an isolate remembers belongs to it.
   const isolate = { ...env, STRANGERS: { limit: async () => ({ success: false }) } };
   const headers = { ...OWN_PAGE, "CF-Connecting-IP": "198.51.100.9" };

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { COUNTED_TOGETHER } from "../../../src/http/abuse-limit.ts";
 import { newId } from "../../../src/model/id.ts";
 import { countRoundTrips } from "../../support/faults.ts";
@@ -10,6 +10,9 @@ import { newContact, place } from "../inbound/fixtures.ts";
 import { fromTelegram, taken, telegramText } from "../inbound/webhook-calls.ts";
 
 stopTheClock();
+
+// The count of each address begins at 0.
+beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(0));
 
 let addresses = 0;
 /** An address that no other test uses. */

@@ -245,7 +245,7 @@ class Simulation {
       const { organizationId } = visitor;
       let identity = null;
       if (chat.state(asOwner(organizationId)).outcome === "unknown") {
-        const opened = await service.openVisitorChat(env, visitor);
+        const opened = await service.openVisitorChat(env, visitor, null);
         if (opened.outcome !== "opened") return opened;
         identity = opened.identity;
       }

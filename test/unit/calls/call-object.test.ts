@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callObject } from "../../../src/calls/call-object.ts";
+import { callObject, NEARBY } from "../../../src/calls/call-object.ts";
 import { newId } from "../../../src/model/id.ts";
 
 type Namespace = DurableObjectNamespace<Rpc.DurableObjectBranded>;
@@ -20,9 +20,9 @@ test.each(["eu", "us"] as const)("an id of %s leads only to its jurisdiction", a
     named.push(name);
     return inside.namespace;
   });
-  await callObject(outside.namespace, id(jurisdiction), () => "answer");
+  await callObject(outside.namespace, id(jurisdiction), () => "answer", NEARBY);
   expect([named, inside.asked, outside.asked]).toEqual([[jurisdiction], [["inside", {}]], []]);
-  await callObject(outside.namespace, id(null), () => "answer");
+  await callObject(outside.namespace, id(null), () => "answer", NEARBY);
   expect([named.length, outside.asked]).toEqual([1, [["outside", {}]]]);
 });
 
@@ -30,7 +30,7 @@ test("an unavailable jurisdiction fails the call, and nothing falls back to anot
   const { asked, namespace } = fakeNamespace("outside", () => {
     throw new Error("Jurisdiction restrictions are not available to this account");
   });
-  await expect(callObject(namespace, id("eu"), () => "answer")).rejects.toMatchObject({ code: "unavailable" });
+  await expect(callObject(namespace, id("eu"), () => "answer", NEARBY)).rejects.toMatchObject({ code: "unavailable" });
   expect(asked).toEqual([]);
 });
 
@@ -49,7 +49,7 @@ async function calling(...thrown: object[]) {
     if (marks) throw Object.assign(new Error("broke off"), marks);
     return "answer";
   };
-  const outcome = await callObject(namespace, id(null), call).catch((error) => error.code ?? error.message);
+  const outcome = await callObject(namespace, id(null), call, NEARBY).catch((error) => error.code ?? error.message);
   return [outcome, asked.length];
 }
 

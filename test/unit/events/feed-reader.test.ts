@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCursor } from "../../../src/events/cursor.ts";
-import { cursorAt, type FeedPort, FeedReader } from "../../../src/events/feed-reader.ts";
+import { cursorAt, type FeedPort, FeedReader, MAX_READS } from "../../../src/events/feed-reader.ts";
 import { ApiError } from "../../../src/model/error.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import { type FeedFilter, matches } from "../../../src/model/event-filter.ts";
@@ -25,6 +25,9 @@ class FakeFeed implements FeedPort {
   exists = true;
   /** The ranges that were read at the same time. */
   readonly calls: string[] = [];
+  /** How many calls of any kind a request may make, as on the platform. */
+  allowed = Number.POSITIVE_INFINITY;
+  #made = 0;
   #underWay = 0;
   most = 0;
 
@@ -45,7 +48,17 @@ class FakeFeed implements FeedPort {
     );
   }
 
+  /** A request begins. */
+  begin(): void {
+    this.#made = 0;
+  }
+
+  #count(): void {
+    if (++this.#made > this.allowed) throw new Error("Too many subrequests by single Worker invocation.");
+  }
+
   async pointers(after: number, limit: number) {
+    this.#count();
     const { life, oldest } = this;
     const pointers = this.bursts.filter(({ position }) => position > after && position >= oldest).slice(0, limit);
     const unreadable = Object.fromEntries(this.known);
@@ -56,6 +69,7 @@ class FakeFeed implements FeedPort {
   readonly known = new Map<string, number>();
 
   async failed(chatId: string): Promise<number | null> {
+    this.#count();
     this.failures++;
     if (this.deleted.has(chatId)) return null;
     const ms = this.broken.get(chatId) ?? 0;
@@ -73,6 +87,7 @@ class FakeFeed implements FeedPort {
   }
 
   async events({ chatId }: FeedPointer, { first, last }: { first: number; last: number }) {
+    this.#count();
     this.calls.push(`${chatId} ${first}-${last}`);
     this.most = Math.max(this.most, ++this.#underWay);
     await Promise.resolve();
@@ -312,4 +327,37 @@ test("whatever the bursts, the filter and the limits are, each event is read onc
       },
     ),
   );
+});
+
+test("each request makes progress, however few calls the platform allows in one", async () => {
+  const feed = feedOf(...Array.from({ length: 100 }, (_, n): [string, number] => [`c${n}`, 1]));
+  feed.allowed = 50;
+  const read: string[] = [];
+  let after: string | undefined;
+  for (let hasMore = true; hasMore; ) {
+    const reader = await readerOf(feed, after === undefined ? {} : { after });
+    feed.begin();
+    const page = await reader.read(100);
+    read.push(...page.events.map(({ doc }) => doc));
+    expect(page.events.length).toBeGreaterThan(0);
+    ({ cursor: after, hasMore } = page);
+  }
+  expect(read).toEqual(feed.expected(ALL));
+});
+
+test("a request that can't make one call fails", async () => {
+  const feed = feedOf(["a", 1]);
+  const reader = await readerOf(feed);
+  feed.begin();
+  feed.allowed = 1;
+  await expect(reader.read(100)).rejects.toThrow("Too many subrequests");
+});
+
+test("a page reads at most 800 parts, and the next one goes on behind them", async () => {
+  const feed = feedOf(...Array.from({ length: 1_000 }, (_, n): [string, number] => [`c${n}`, 1]));
+  for (let n = 0; n < 900; n++) feed.deleted.add(`c${n}`);
+  const reader = await readerOf(feed);
+  const first = await reader.read(100);
+  expect([feed.calls.length, first.events.length, first.hasMore]).toEqual([MAX_READS, 0, true]);
+  expect((await reader.read(100)).events.map(({ doc }) => doc)).toEqual(feed.expected(ALL));
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { convertIPv4ToBinary, convertIPv6ToBinary } from "hono/utils/ipaddr";
 import { afterEach, expect, test, vi } from "vitest";
-import { addressMatcher, isAddressRule, isWithinRules } from "../../../src/model/allowlist.ts";
+import { addressMatcher, isAddressRule, isSharedByWorkers, isWithinRules } from "../../../src/model/allowlist.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -247,6 +247,41 @@ test("a range wider than IPv4 contains no IPv4 address", () => {
   const all = addressMatcher(["::/0"]);
   expect([all("2001:db8::1"), all("192.0.2.1"), all("::ffff:192.0.2.1")]).toEqual([true, false, false]);
   expect([addressMatcher(["0.0.0.0/0"])("192.0.2.1"), addressMatcher(["::ffff:0:0/95"])("192.0.2.1")]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test.each([
+  ["2a06:98c0:3600::103", true],
+  ["2a06:98c0:3600::/48", true],
+  ["2A06:98C0:3600:ffff:ffff:ffff:ffff:ffff/128", true],
+  ["2a06:98c0:3600:8000::/49", true],
+  ["2a06:98c0:3600::/47", false],
+  ["2a06:98c0:35ff:ffff:ffff:ffff:ffff:ffff", false],
+  ["2a06:98c0:3601::", false],
+  ["::/0", false],
+  ["192.0.2.1", false],
+  ["nonsense", false],
+])("whether %s has only addresses that all Workers share: %s", (rule, expected) => {
+  expect(isSharedByWorkers(rule)).toBe(expected);
+});
+
+test.each(["2a06:98c0:3600::103", "2a06:98c0:3600::/48", "2a06:98c0:3600::/47", "2a06:98c0::/29", "::/0"])(
+  "the rule %s allows no address that all Workers share",
+  (rule) => {
+    const matches = addressMatcher([rule]);
+    for (const address of ["2a06:98c0:3600::", "2a06:98c0:3600::103", "2A06:98C0:3600:FFFF:FFFF:FFFF:FFFF:FFFF"]) {
+      expect(matches(address), address).toBe(false);
+    }
+  },
+);
+
+test("a range around the addresses that all Workers share allows its others", () => {
+  const matches = addressMatcher(["2a06:98c0:3600::/46"]);
+  expect(["2a06:98c0:35ff::", "2a06:98c0:3601::", "2a06:98c0:3603:ffff::", "2a06:98c0:3604::"].map(matches)).toEqual([
+    false,
+    true,
     true,
     false,
   ]);

@@ -1,4 +1,4 @@
-import { callObject } from "../../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../../calls/call-object.ts";
 import type { Attempt } from "../../../channels/object/pace.ts";
 import type { PermitAnswer } from "../../../channels/object/permits.ts";
 import type { Outcome } from "../../../model/network.ts";
@@ -26,7 +26,7 @@ export async function acquirePermit(
 ): Promise<PermitAnswer | { outcome: "away" }> {
   const request = { channelId, chatId, reservedAt, brokenEpoch, withinMs };
   try {
-    return await callObject(env.CHANNELS, channelId, (channel) => channel.permit(request));
+    return await callObject(env.CHANNELS, channelId, (channel) => channel.permit(request), NEARBY);
   } catch (error) {
     logger.warn({ event: "channel_away", channelId, cause: causeOf(error) });
     return { outcome: "away" };
@@ -41,7 +41,7 @@ export async function returnPermit(
   if (probe === null && !trial) return;
   const unused = { channelId, works: false, isUnused: true, probe, epoch, trial };
   try {
-    await callObject(env.CHANNELS, channelId, (channel) => channel.reportProbe(unused));
+    await callObject(env.CHANNELS, channelId, (channel) => channel.reportProbe(unused), NEARBY);
   } catch (error) {
     logger.warn({ event: "channel_report_failed", channelId, cause: causeOf(error) });
   }
@@ -56,11 +56,17 @@ export async function report(
   const { probe, epoch, trial, brokenEpoch } = attempt;
   try {
     for (const each of reportsOf(outcome, attempt)) {
-      await callObject(env.CHANNELS, channelId, (channel) => {
-        if (each.report === "slow_down") return channel.slowDown(each.afterMs);
-        if (each.report === "probed") return channel.reportProbe({ channelId, works: each.works, probe, epoch, trial });
-        return channel.reportBroken({ channelId, chatId, reason: each.reason, probe, epoch, brokenEpoch });
-      });
+      await callObject(
+        env.CHANNELS,
+        channelId,
+        (channel) => {
+          if (each.report === "slow_down") return channel.slowDown(each.afterMs);
+          if (each.report === "probed")
+            return channel.reportProbe({ channelId, works: each.works, probe, epoch, trial });
+          return channel.reportBroken({ channelId, chatId, reason: each.reason, probe, epoch, brokenEpoch });
+        },
+        NEARBY,
+      );
     }
   } catch (error) {
     logger.warn({ event: "channel_report_failed", channelId, cause: causeOf(error) });

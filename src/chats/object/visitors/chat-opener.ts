@@ -1,3 +1,4 @@
+import { NEARBY } from "../../../calls/call-object.ts";
 import { type OpenedChat, openVisitorChat } from "../../../calls/open-visitor-chat.ts";
 import type { ChatIdentity } from "../../../model/chat-answers.ts";
 import type { Visitor } from "../../../model/visitor.ts";
@@ -21,7 +22,7 @@ export class ChatOpener {
     if (wait > 0) return tooMany(id, wait);
     let opened: OpenedChat;
     try {
-      opened = await openVisitorChat(this.#env, visitor);
+      opened = await openVisitorChat(this.#env, visitor, NEARBY);
     } catch (error) {
       console.error({ event: "open_chat_failed", chatId, error: causeOf(error) });
       return unavailableFrame(id);

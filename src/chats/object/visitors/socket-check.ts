@@ -1,4 +1,4 @@
-import { callObject } from "../../../calls/call-object.ts";
+import { callObject, NEARBY } from "../../../calls/call-object.ts";
 import { SOCKET_REFUSALS, socketRefusalOf } from "../../../channels/web/socket-policy.ts";
 import type { ChatIdentity } from "../../../model/chat-answers.ts";
 import type { Visitor } from "../../../model/visitor.ts";
@@ -65,7 +65,12 @@ export class SocketCheck {
       if (first) {
         const { channelId, admission } = first;
         const asked = { withFingerprints: admission.fingerprint !== null };
-        const policy = await callObject(env.CHANNELS, channelId, (channel) => channel.socketPolicy(channelId, asked));
+        const policy = await callObject(
+          env.CHANNELS,
+          channelId,
+          (channel) => channel.socketPolicy(channelId, asked),
+          NEARBY,
+        );
         for (const socket of this.#openSockets()) {
           const refusal = socketRefusalOf(attached(socket).admission, policy);
           if (refusal) close(socket, SOCKET_REFUSALS[refusal]);

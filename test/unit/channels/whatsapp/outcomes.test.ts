@@ -138,8 +138,6 @@ test.each([
   [502, false],
   [503, false],
   [504, false],
-  [521, false],
-  [530, false],
   [429, true],
 ])("the status %i without an error means that nothing was accepted", async (status, wholeChannel) => {
   fakeNetwork(() => new Response("<html>Sorry</html>", { status, headers: { "Retry-After": "3" } }));
@@ -168,8 +166,6 @@ test.each<[string, () => Response]>([
   ["an error without a code", () => Response.json({ error: { message: "No" } })],
   ["a page with status 404", () => new Response("<html>Not here</html>", { status: 404 })],
   ["a page with status 403", () => new Response("<html>Blocked</html>", { status: 403 })],
-  ["Cloudflare's 520", () => new Response("error code: 520", { status: 520 })],
-  ["Cloudflare's 524", () => new Response("error code: 524", { status: 524 })],
   ["an accepted message behind 64 KiB", () => Response.json({ x: "x".repeat(70_000), messages: [{ id: "wamid.1" }] })],
 ])("%s leaves the outcome unknown", async (_name, reply) => {
   fakeNetwork(reply);
