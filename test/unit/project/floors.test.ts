@@ -40,8 +40,8 @@ const PROGRAMS: Record<string, readonly string[]> = {
 const ROOMS: Record<string, readonly string[]> = {
   channels: ["network", "telegram", "whatsapp", "templates", "web", "object"],
   "chats/object": ["log", "delivery", "files", "scheduled", "visitors", "retention"],
-  cli: ["deploy", "local", "package", "parley"],
-  "cli/parley": ["doctor", "commands"],
+  cli: ["local", "package", "parley", "deploy"],
+  "cli/parley": ["smoke", "doctor", "commands"],
   openapi: ["client", "operator"],
   web: ["shared", "visitor", "console", "docs"],
   "web/console": [
@@ -63,7 +63,7 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
   "web/shared": ["files", "long-list", "message"],
   "web/visitor": ["locales", "components"],
-  webhooks: ["line", "object"],
+  webhooks: ["subscription", "object"],
 };
 
 /** The first folder below src/; empty for the Worker's entry, which stands above all. */
@@ -172,7 +172,10 @@ test.for([
 test.for([
   ["a value", { "src/webhooks/subscription/subscription.ts": 'import { storage } from "../object/storage.ts";' }],
   ["a type", { "src/webhooks/subscription/subscription.ts": 'import type { Storage } from "../object/storage.ts";' }],
-  ["what is loaded later", { "src/webhooks/subscription/subscription.ts": 'const load = () => import("../object/storage.ts");' }],
+  [
+    "what is loaded later",
+    { "src/webhooks/subscription/subscription.ts": 'const load = () => import("../object/storage.ts");' },
+  ],
   [
     "what a file beside the folders loads",
     {

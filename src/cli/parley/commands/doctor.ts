@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { CommandError } from "../../command-error.ts";
 import { demoPath, readDemo } from "../../demo-file.ts";
+import { bad, type Check } from "../check.ts";
 import { command, flag, option } from "../command.ts";
 import { defaultState } from "../connection.ts";
 import { channelChecks } from "../doctor/channel-checks.ts";
-import { bad, type Check } from "../doctor/check.ts";
 import { localChecks, migrationsCheck } from "../doctor/local-checks.ts";
 import { serviceChecks } from "../doctor/service-checks.ts";
 import type { Output } from "../output.ts";

@@ -1,8 +1,8 @@
 import { type ChannelKind, DESCRIPTIONS } from "../../../model/channel-kind.ts";
+import { bad, type Check, type State } from "../check.ts";
 import { secretsOf } from "../credentials.ts";
 import { type Service, ServiceFault } from "../service.ts";
 import { printable } from "../table.ts";
-import { bad, type Check, type State } from "./check.ts";
 import { webhookChecks } from "./webhook-checks.ts";
 
 interface Channel {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { reasonOf } from "../../command-error.ts";
 import { type EnvVariables, malformedSecret, missingSecrets } from "../../dev-vars.ts";
 import { localMigrations } from "../../local-database.ts";
+import { bad, type Check, ok } from "../check.ts";
 import { devVariables } from "../connection.ts";
-import { bad, type Check, ok } from "./check.ts";
 
 const MIGRATIONS = "migrations of the local database";
 const PLACEHOLDER = /^\s*database_id\s*=\s*"0{8}-0{4}-0{4}-0{4}-0{12}"/m;

@@ -1,7 +1,7 @@
+import { bad, type Check, ok } from "../check.ts";
 import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "../service.ts";
+import { SmokeFault } from "../smoke/caller.ts";
 import { plainHttpStep } from "../smoke/front-steps.ts";
-import { SmokeFault } from "../smoke/line.ts";
-import { bad, type Check, ok } from "./check.ts";
 
 /** Checks that the service answers, then its secrets, database and API key. */
 export async function serviceChecks(service: Service): Promise<Check[]> {

@@ -1,9 +1,9 @@
 import { webhookUrlFault } from "../../../model/webhook-url.ts";
+import { bad, type Check, ok } from "../check.ts";
 import type { Service } from "../service.ts";
 import { printable } from "../table.ts";
 import { relativeTime } from "../times.ts";
 import { type ListedWebhook, webhooksOf } from "../webhook-list.ts";
-import { bad, type Check, ok } from "./check.ts";
 
 const WHY_DISABLED: Record<string, string> = {
   failing: "no call succeeded for five days",

@@ -2,9 +2,9 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import { printable } from "../table.ts";
+import { check, isRefused, type SmokeCaller, SmokeFault, wanted } from "./caller.ts";
 import { clockFault } from "./front-steps.ts";
-import { type Lab, newTenant, operate, type Place, randomBytes, send, type Tenant } from "./lab.ts";
-import { check, isRefused, type Line, SmokeFault, wanted } from "./line.ts";
+import { type Lab, newTenant, operate, randomBytes, type SmokePlace, send, type Tenant } from "./lab.ts";
 
 const FILE_BYTES = 1_048_576;
 /** R2 takes one write a second to a key. */
@@ -15,7 +15,11 @@ const POLL_MS = 500;
  * D1 and the objects of an organization, a key, a channel and a chat work: what is written is read again.
  * @param onTenant gets the organization as soon as other steps can use it
  */
-export async function organizationStep(lab: Lab, place: Place, onTenant: (tenant: Tenant) => void): Promise<string> {
+export async function organizationStep(
+  lab: Lab,
+  place: SmokePlace,
+  onTenant: (tenant: Tenant) => void,
+): Promise<string> {
   const tenant = await newTenant(lab, place);
   const { id, chatId } = tenant;
   const letter = place === null ? "g" : place[0];
@@ -45,7 +49,7 @@ export async function clockStep(tenant: Tenant): Promise<string> {
 export async function keyStep(lab: Lab, { id }: Tenant): Promise<string> {
   const limited = { name: "Two", rateLimit: { limit: 2, windowSeconds: 60 } };
   const { secret } = await operate(lab, 201, "POST", `/organizations/${id}/keys`, limited);
-  const call = () => lab.line.ask("GET", "/api/v1/key", { token: secret });
+  const call = () => lab.caller.ask("GET", "/api/v1/key", { token: secret });
   const [first, second, third] = [await call(), await call(), await call()];
   check(
     first.status === 200 && second.status === 200,
@@ -57,10 +61,10 @@ export async function keyStep(lab: Lab, { id }: Tenant): Promise<string> {
   }
   // Not the key over its limit: that may be refused for this for a second longer.
   const other = await operate(lab, 201, "POST", `/organizations/${id}/keys`, { name: "Revoked" });
-  const admitted = await lab.line.ask("GET", "/api/v1/key", { token: other.secret });
+  const admitted = await lab.caller.ask("GET", "/api/v1/key", { token: other.secret });
   check(admitted.status === 200, `a new key got ${admitted.status}`);
   await operate(lab, 200, "DELETE", `/keys/${other.key.id}`);
-  const revoked = await lab.line.ask("GET", "/api/v1/key", { token: other.secret });
+  const revoked = await lab.caller.ask("GET", "/api/v1/key", { token: other.secret });
   check(isRefused(revoked), `a revoked key got ${revoked.status} at its next request and not 401`);
   return "the third of two requests is refused, and a revoked key at its next one";
 }
@@ -87,7 +91,7 @@ export async function filesStep(lab: Lab, tenant: Tenant): Promise<string> {
   check(length === String(FILE_BYTES), `HEAD says that the file has ${length} bytes and not ${FILE_BYTES}`);
   const whole = wanted(200, await tenant.ask("GET", file));
   check(Buffer.from(whole.bytes).equals(bytes), "a file has other bytes than were uploaded");
-  await overwrite(lab.line, tenant);
+  await overwrite(lab.caller, tenant);
   await operate(lab, 200, "POST", `/chats/${chatId}/messages/${message.id}/redact`);
   const gone = await tenant.ask("GET", file);
   check(gone.status === 404, `the file of a redacted message answered ${gone.status} and not 404`);
@@ -95,15 +99,15 @@ export async function filesStep(lab: Lab, tenant: Tenant): Promise<string> {
 }
 
 /** An upload is half done when the same one comes with other bytes: the bucket must keep the bytes that came first. */
-async function overwrite(line: Line, tenant: Tenant): Promise<void> {
+async function overwrite(caller: SmokeCaller, tenant: Tenant): Promise<void> {
   const { chatId, key } = tenant;
   const path = `/chats/${chatId}/media?fileName=twice.bin`;
   const headers = { "Idempotency-Key": "twice", "Content-Type": "application/octet-stream" };
   const [slow, quick] = [randomBytes(65_536), randomBytes(65_536)];
-  const upload = slowUpload(line, `/api/v1${path}`, { ...headers, Authorization: `Bearer ${key}` }, slow);
-  await delay(POLL_MS, undefined, { signal: line.signal });
+  const upload = slowUpload(caller, `/api/v1${path}`, { ...headers, Authorization: `Bearer ${key}` }, slow);
+  await delay(POLL_MS, undefined, { signal: caller.signal });
   const reply = await tenant.ask("POST", path, { headers, body: quick });
-  await delay(PUT_PAUSE_MS, undefined, { signal: line.signal });
+  await delay(PUT_PAUSE_MS, undefined, { signal: caller.signal });
   const status = await upload.finish();
   // Where the front collects a body before it passes it on, the slow one comes second.
   const stored = reply.status === 201 ? quick : slow;
@@ -118,12 +122,16 @@ async function overwrite(line: Line, tenant: Tenant): Promise<void> {
 }
 
 /** An upload of which the second half is sent later. `fetch` can't say a length and send in parts. */
-function slowUpload(line: Line, path: string, headers: Record<string, string>, bytes: Uint8Array) {
-  const url = new URL(path, line.base);
+function slowUpload(caller: SmokeCaller, path: string, headers: Record<string, string>, bytes: Uint8Array) {
+  const url = new URL(path, caller.base);
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   promise.catch(() => {});
-  const options = { method: "POST", signal: line.signal, headers: { ...headers, "Content-Length": bytes.byteLength } };
+  const options = {
+    method: "POST",
+    signal: caller.signal,
+    headers: { ...headers, "Content-Length": bytes.byteLength },
+  };
   const request = send(url.href, options, (response) => {
     response.resume();
     resolve(response.statusCode ?? 0);
@@ -141,7 +149,7 @@ function slowUpload(line: Line, path: string, headers: Record<string, string>, b
 }
 
 /** An object's alarm rings: a scheduled message is sent at its time. */
-export async function alarmStep({ pace, line }: Lab, { want, channelId }: Tenant): Promise<string> {
+export async function alarmStep({ pace, caller }: Lab, { want, channelId }: Tenant): Promise<string> {
   // A chat of its own: each send to a chat also sends what is due there, and hides an alarm that does not ring.
   const { chat } = await want(201, "POST", "/chats", { body: { channelId, contact: { address: "smoke-alarm" } } });
   const tenant = { want, chatId: chat.id };
@@ -151,7 +159,7 @@ export async function alarmStep({ pace, line }: Lab, { want, channelId }: Tenant
   const { id } = await send(tenant, "At its time", { scheduledAt: new Date(at).toISOString() });
   const begun = performance.now();
   for (;;) {
-    await delay(POLL_MS, undefined, { signal: line.signal });
+    await delay(POLL_MS, undefined, { signal: caller.signal });
     const { message } = await want(200, "GET", `/chats/${chat.id}/messages/${id}`);
     if (message.status !== "SCHEDULED" && message.status !== "QUEUED") {
       check(message.status !== "FAILED", `a scheduled message became ${printable(message.status)}`);
@@ -178,12 +186,12 @@ export async function webhookStep(lab: Lab, { id }: Tenant, url: string): Promis
 }
 
 /** What was created is deleted, and a key of it gets nothing. */
-export async function deletionStep({ line, leftovers, token }: Lab, tenants: Tenant[]): Promise<string> {
+export async function deletionStep({ caller, leftovers, token }: Lab, tenants: Tenant[]): Promise<string> {
   for (const { id, key, chatId } of tenants) {
     await leftovers.delete(id);
-    const organization = await line.ask("GET", `/admin/v1/organizations/${id}`, { token: token.value });
+    const organization = await caller.ask("GET", `/admin/v1/organizations/${id}`, { token: token.value });
     check(organization.status === 404, `a deleted organization answered ${organization.status} and not 404`);
-    const chat = await line.ask("GET", `/api/v1/chats/${chatId}`, { token: key });
+    const chat = await caller.ask("GET", `/api/v1/chats/${chatId}`, { token: key });
     check(isRefused(chat), `the key of a deleted organization got ${chat.status} and not 401`);
   }
   return tenants.length === 1 ? "the organization is gone" : `${tenants.length} organizations are gone`;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { VERSION } from "../../../model/version.ts";
 import { printable } from "../table.ts";
+import { check, type Reply, SmokeFault, Unproven } from "./caller.ts";
 import { type Lab, operate, type Tenant } from "./lab.ts";
-import { check, type Reply, SmokeFault, Unproven } from "./line.ts";
 
 /** More than twice the limit of strangers in a minute, which is 600: a minute may end in between. */
 const STRANGERS = 1_300;
@@ -13,8 +13,8 @@ const NOBODY = "192.0.2.1";
 const SKEW_MS = 60_000;
 
 /** The service answers, and which version it is. Notes its build. */
-export async function healthStep({ line, seen }: Lab): Promise<string> {
-  const { status, body } = await line.ask("GET", "/healthz");
+export async function healthStep({ caller, seen }: Lab): Promise<string> {
+  const { status, body } = await caller.ask("GET", "/healthz");
   check(status === 200 && body.ok === true, `is not Parley: its /healthz answers ${status}`, "check the address");
   const advice = "deploy this version first: npm run deploy";
   check(
@@ -67,13 +67,13 @@ function isSecured({ status, location }: PlainAnswer): boolean {
 }
 
 /** The static files, with the headers that protect them. */
-export async function pagesStep({ line }: Lab): Promise<string> {
+export async function pagesStep({ caller }: Lab): Promise<string> {
   const advice = "build and deploy again: npm run deploy. A rule of the zone must not change these headers";
   for (const [path, type, headers] of [
     ["/docs", "text/html", { "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "script-src 'self'" }],
     ["/widget.js", "text/javascript", { "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*" }],
   ] as const) {
-    const reply = await line.ask("GET", path);
+    const reply = await caller.ask("GET", path);
     check(reply.status === 200, `GET ${path} answered ${reply.status}`, advice);
     const is = reply.headers.get("Content-Type") ?? "none";
     check(is.startsWith(type), `GET ${path} came as ${printable(is)}`, advice);
@@ -85,11 +85,11 @@ export async function pagesStep({ line }: Lab): Promise<string> {
 }
 
 /** Wrong keys get 401, until the limit of strangers refuses them. */
-export async function strangersStep({ line }: Lab): Promise<string | Unproven> {
+export async function strangersStep({ caller }: Lab): Promise<string | Unproven> {
   let sent = 0;
   for (const size of [FIRST, ...Array.from({ length: Math.ceil((STRANGERS - FIRST) / AT_ONCE) }, () => AT_ONCE)]) {
     const replies = await Promise.all(
-      Array.from({ length: size }, () => line.ask("GET", "/api/v1/key", { token: "ply_wrong" })),
+      Array.from({ length: size }, () => caller.ask("GET", "/api/v1/key", { token: "ply_wrong" })),
     );
     sent += size;
     const other = replies.find(({ status }) => status !== 401 && status !== 429);
@@ -104,11 +104,11 @@ export async function strangersStep({ line }: Lab): Promise<string | Unproven> {
 
 /** The service sees the address that called. */
 export async function addressStep(lab: Lab, { id }: Tenant): Promise<string> {
-  const { line } = lab;
+  const { caller } = lab;
   const within = `/organizations/${id}/keys`;
   const { key, secret } = await operate(lab, 201, "POST", within, { name: "Address", ipAllowlist: [NOBODY] });
   const own = new Set([await frontAddress(lab), await frontAddress(lab)]);
-  const refused = await line.ask("GET", "/api/v1/key", { token: secret });
+  const refused = await caller.ask("GET", "/api/v1/key", { token: secret });
   const setting = 'look at the zone\'s Managed Transforms ("Remove visitor IP headers") and "Pseudo IPv4" in Network';
   check(refused.status === 403, `a key for ${NOBODY} alone was answered ${refused.status} here`, setting);
   const text = String(refused.body.message);
@@ -123,14 +123,14 @@ export async function addressStep(lab: Lab, { id }: Tenant): Promise<string> {
     setting,
   );
   await operate(lab, 200, "PATCH", `/keys/${key.id}`, { ipAllowlist: [seen] });
-  const admitted = await line.ask("GET", "/api/v1/key", { token: secret });
+  const admitted = await caller.ask("GET", "/api/v1/key", { token: secret });
   check(admitted.status === 200, `a key for ${address} alone was answered ${admitted.status} from there`, setting);
   return `allow-lists see ${address}${own.size > 0 ? ", as Cloudflare does" : ""}`;
 }
 
 /** The caller's address as Cloudflare's front sees it; null where there is no front. */
-async function frontAddress({ line }: Lab): Promise<string | null> {
-  const { status, bytes } = await line.ask("GET", "/cdn-cgi/trace");
+async function frontAddress({ caller }: Lab): Promise<string | null> {
+  const { status, bytes } = await caller.ask("GET", "/cdn-cgi/trace");
   return status === 200 ? (/^ip=(.+)$/m.exec(new TextDecoder().decode(bytes))?.[1] ?? null) : null;
 }
 
@@ -151,9 +151,9 @@ export function clockFault(
 
 /** All looks at the version saw the same one, for a minute. */
 export async function rolloutStep(lab: Lab): Promise<string> {
-  const { seen, pace, line } = lab;
+  const { seen, pace, caller } = lab;
   const first = seen[0]?.at ?? Date.now();
-  await delay(Math.max(0, first + pace.rollout - Date.now()), undefined, { signal: line.signal });
+  await delay(Math.max(0, first + pace.rollout - Date.now()), undefined, { signal: caller.signal });
   for (let look = 0; look < 5; look++) await healthStep(lab);
   const builds = [...new Set([...(lab.build === null ? [] : [lab.build]), ...seen.map(({ build }) => build)])];
   const advice = "a rollout takes a minute: repeat this. npx wrangler deployments list shows what should run";

@@ -1,7 +1,7 @@
+import { check, type Reply, type Sent, type SmokeCaller } from "./caller.ts";
 import type { Leftovers } from "./leftovers.ts";
-import { check, type Line, type Reply, type Sent } from "./line.ts";
 
-export type Place = "eu" | "us" | null;
+export type SmokePlace = "eu" | "us" | null;
 
 /** How long the steps wait, in milliseconds. */
 export interface Pace {
@@ -19,7 +19,7 @@ export const PACE: Pace = { silence: 20_000, ahead: 5_000, patience: 30_000, rol
 
 /** What the steps of a run share. */
 export interface Lab {
-  line: Line;
+  caller: SmokeCaller;
   /** The operator's token, and where it is from. */
   token: { value: string; from: string };
   leftovers: Leftovers;
@@ -54,13 +54,13 @@ export interface Tenant {
 const USER = "smoke-visitor";
 
 /** The answer to a call as the operator. @throws SmokeFault with another status */
-export function operate({ line, token }: Lab, status: number, method: string, path: string, body?: object) {
-  return line.want(status, method, `/admin/v1${path}`, { token: token.value, ...(body && { body }) });
+export function operate({ caller, token }: Lab, status: number, method: string, path: string, body?: object) {
+  return caller.want(status, method, `/admin/v1${path}`, { token: token.value, ...(body && { body }) });
 }
 
 /** Creates an organization with what the other steps need. @throws SmokeFault */
-export async function newTenant(lab: Lab, place: Place): Promise<Tenant> {
-  const { line } = lab;
+export async function newTenant(lab: Lab, place: SmokePlace): Promise<Tenant> {
+  const { caller } = lab;
   const { id, createdAt } = await lab.leftovers.create(place);
   const within = `/organizations/${id}`;
   const permissions = ["chats:read", "chats:write", "messages:read", "messages:send", "events:read"];
@@ -71,8 +71,8 @@ export async function newTenant(lab: Lab, place: Place): Promise<Tenant> {
   const { channel, identitySecret } = await operate(lab, 201, "POST", `${within}/channels`, web);
   const secret: unknown = identitySecret ?? channel.identitySecret;
   const as = (sent: Sent = {}) => ({ ...sent, token: key });
-  const ask: Tenant["ask"] = (method, path, sent) => line.ask(method, `/api/v1${path}`, as(sent));
-  const want: Tenant["want"] = (status, method, path, sent) => line.want(status, method, `/api/v1${path}`, as(sent));
+  const ask: Tenant["ask"] = (method, path, sent) => caller.ask(method, `/api/v1${path}`, as(sent));
+  const want: Tenant["want"] = (status, method, path, sent) => caller.want(status, method, `/api/v1${path}`, as(sent));
   const contact = { address: USER, name: "Smoke test" };
   const { chat } = await want(201, "POST", "/chats", { body: { channelId: channel.id, contact } });
   check(typeof secret === "string", "a new web channel came without its identity secret");

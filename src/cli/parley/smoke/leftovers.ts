@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { configurationPath, readPrivate, writePrivate } from "../../private-file.ts";
-import { type Line, SmokeFault, wanted } from "./line.ts";
+import { type SmokeCaller, SmokeFault, wanted } from "./caller.ts";
 
 const HOUR_MS = 3_600_000;
 const PAGE = 100;
@@ -28,7 +28,7 @@ interface Run {
 
 /** The organizations of one run, and those that earlier runs have left. */
 export class Leftovers {
-  readonly #line: Line;
+  readonly #caller: SmokeCaller;
   readonly #token: string;
   readonly #folder: string;
   readonly #mark = crypto.randomUUID().slice(0, 8);
@@ -36,8 +36,8 @@ export class Leftovers {
   #isUnsure = false;
 
   /** @param env where the user's configuration folder is */
-  constructor(line: Line, token: string, env: Record<string, string | undefined>) {
-    this.#line = line;
+  constructor(caller: SmokeCaller, token: string, env: Record<string, string | undefined>) {
+    this.#caller = caller;
     this.#token = token;
     this.#folder = dirname(configurationPath(env, "smoke/run"));
   }
@@ -49,7 +49,7 @@ export class Leftovers {
 
   /** Notes that this run begins: if it is killed, the next one deletes what it made. */
   async begin(): Promise<void> {
-    const run: Run = { url: this.#line.base, pid: process.pid, host: hostname() };
+    const run: Run = { url: this.#caller.base, pid: process.pid, host: hostname() };
     await writePrivate(this.#path(this.#mark), run);
   }
 
@@ -59,10 +59,10 @@ export class Leftovers {
    * @throws SmokeFault
    */
   async create(jurisdiction: "eu" | "us" | null): Promise<{ id: string; createdAt: string }> {
-    this.#line.signal.throwIfAborted();
+    this.#caller.signal.throwIfAborted();
     const body = { name: this.name, owner: { name: "Smoke test" }, jurisdiction, temporary: true };
     const whole = new AbortController().signal;
-    const creation = this.#line.ask("POST", "/admin/v1/organizations", { token: this.#token, body, signal: whole });
+    const creation = this.#caller.ask("POST", "/admin/v1/organizations", { token: this.#token, body, signal: whole });
     this.#creations.push(creation.catch(() => {}));
     const reply = await creation.catch((error: unknown) => {
       this.#isUnsure = true;
@@ -77,13 +77,13 @@ export class Leftovers {
    * @returns how many organizations it deleted
    */
   async deleteOld(): Promise<number> {
-    const { organizations, now } = await this.#list(this.#line.signal);
+    const { organizations, now } = await this.#list(this.#caller.signal);
     const ended = await this.#endedRuns();
     const old = organizations.filter(
       ({ name, createdAt }) =>
         now - Date.parse(createdAt) > HOUR_MS || ended.some((mark) => name === `${NAME} ${mark}`),
     );
-    for (const { id } of old) await this.#delete(id, this.#line.signal);
+    for (const { id } of old) await this.#delete(id, this.#caller.signal);
     for (const mark of ended) await rm(this.#path(mark), { force: true });
     return old.length;
   }
@@ -107,13 +107,13 @@ export class Leftovers {
 
   /** Deletes an organization. @throws SmokeFault */
   delete(id: string): Promise<void> {
-    return this.#delete(id, this.#line.signal);
+    return this.#delete(id, this.#caller.signal);
   }
 
   async #delete(id: string, signal: AbortSignal): Promise<void> {
     const path = `/admin/v1/organizations/${id}`;
     for (let calls = 1; ; calls++) {
-      const reply = await this.#line.ask("DELETE", path, { token: this.#token, signal });
+      const reply = await this.#caller.ask("DELETE", path, { token: this.#token, signal });
       // Gone: another run deletes the old ones too.
       if (reply.status === 200 || reply.status === 404) return;
       const wait = Number(reply.headers.get("Retry-After") ?? Number.NaN);
@@ -127,7 +127,7 @@ export class Leftovers {
     const organizations: Temporary[] = [];
     for (let page = 1; ; page++) {
       const path = `/admin/v1/organizations?temporary=true&page=${page}&limit=${PAGE}`;
-      const { body, headers } = wanted(200, await this.#line.ask("GET", path, { token: this.#token, signal }));
+      const { body, headers } = wanted(200, await this.#caller.ask("GET", path, { token: this.#token, signal }));
       organizations.push(...(body.organizations as Temporary[]));
       if (body.pagination.hasMore) continue;
       // By a wrong clock here, the organizations of another run would be old.
@@ -143,7 +143,7 @@ export class Leftovers {
     const ended: string[] = [];
     for (const mark of marks) {
       const run = runOf(await readPrivate(this.#path(mark)));
-      if (mark !== this.#mark && run?.url === this.#line.base && !isRunning(run)) ended.push(mark);
+      if (mark !== this.#mark && run?.url === this.#caller.base && !isRunning(run)) ended.push(mark);
     }
     return ended;
   }

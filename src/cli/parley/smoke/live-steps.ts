@@ -1,23 +1,23 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { printable } from "../table.ts";
+import { check, type SmokeCaller, SmokeFault } from "./caller.ts";
 import { type Lab, send, type Tenant, within } from "./lab.ts";
-import { check, type Line, SmokeFault } from "./line.ts";
 
 const BUFFERED = "look for a proxy or a rule between here and the Worker that buffers or cuts responses";
 const SOCKETS = 'turn on "WebSockets" in the zone\'s Network settings, and look for a proxy in between';
 
 /** A visitor's socket works both ways, also after the chat's object has been out of memory. */
 export async function socketStep(lab: Lab, tenant: Tenant): Promise<string> {
-  const { pace, line } = lab;
-  const socket = new VisitorSocket(line, tenant);
+  const { pace, caller } = lab;
+  const socket = new VisitorSocket(caller, tenant);
   try {
     await within(pace.patience, "the visitors' socket does not open", socket.opened, SOCKETS);
     await socket.wait(pace, "no ready frame", (frame) => frame.type === "ready");
     socket.send({ type: "ping" });
     await socket.wait(pace, "a ping got no pong", (frame) => frame.type === "pong");
     await bothWays(lab, tenant, socket, "First");
-    await delay(pace.silence, undefined, { signal: line.signal });
+    await delay(pace.silence, undefined, { signal: caller.signal });
     await bothWays(lab, tenant, socket, "After a silence");
     return `frames go both ways, also after ${pace.silence / 1_000} s of silence`;
   } finally {
@@ -52,7 +52,7 @@ class VisitorSocket {
   readonly #frames: Frame[] = [];
   #onFrame = () => {};
 
-  constructor({ base, signal }: Line, { channelId, identitySecret, user }: Tenant) {
+  constructor({ base, signal }: SmokeCaller, { channelId, identitySecret, user }: Tenant) {
     const hash = createHmac("sha256", identitySecret).update(user).digest("hex");
     const claim = `user.${Buffer.from(user).toString("base64url")}.${hash}`;
     const url = new URL(`/web/${channelId}/socket?after=0`, base.replace(/^http/, "ws"));
@@ -97,13 +97,13 @@ class VisitorSocket {
 
 /** Events come while the stream is open, also after a silence, and a client goes on where it stopped. */
 export async function streamStep(lab: Lab, tenant: Tenant): Promise<string> {
-  const { pace, line } = lab;
+  const { pace, caller } = lab;
   const first = new EventStream(lab, tenant, null);
   let cursor: string;
   try {
     await first.wait("nothing came of the stream of events: something buffers it", ({ id }) => id !== undefined);
     await eventOf(lab, tenant, first, "an event did not come while the stream was open");
-    await delay(pace.silence, undefined, { signal: line.signal });
+    await delay(pace.silence, undefined, { signal: caller.signal });
     cursor = await eventOf(lab, tenant, first, `an event did not come after ${pace.silence / 1_000} s of silence`);
   } finally {
     await first.close();
@@ -141,9 +141,9 @@ class EventStream {
   #onEvent = () => {};
 
   /** @param after the cursor to go on after; null to begin now */
-  constructor({ line, pace }: Lab, { key }: Tenant, after: string | null) {
+  constructor({ caller, pace }: Lab, { key }: Tenant, after: string | null) {
     this.#patience = pace.patience;
-    this.#ended = this.#read(line, key, after);
+    this.#ended = this.#read(caller, key, after);
     this.#ended.catch(() => {});
   }
 
@@ -165,7 +165,7 @@ class EventStream {
   }
 
   /** Never returns: a stream that ends is a fault here. */
-  async #read({ base, signal }: Line, key: string, after: string | null): Promise<never> {
+  async #read({ base, signal }: SmokeCaller, key: string, after: string | null): Promise<never> {
     const headers = { Authorization: `Bearer ${key}`, ...(after !== null && { "Last-Event-ID": after }) };
     const both = AbortSignal.any([signal, this.#stop.signal]);
     try {

@@ -1,4 +1,4 @@
-import type { State } from "../doctor/check.ts";
+import type { State } from "../check.ts";
 import type { SmokeCheck } from "./smoke.ts";
 
 export type Color = "green" | "yellow" | "red" | "dim";

@@ -1,10 +1,10 @@
-import { bad, type Check, ok } from "../doctor/check.ts";
+import { bad, type Check, ok } from "../check.ts";
 import { printable } from "../table.ts";
+import { SmokeCaller, SmokeFault, Unproven } from "./caller.ts";
 import { alarmStep, clockStep, deletionStep, filesStep, keyStep, organizationStep, webhookStep } from "./data-steps.ts";
 import { addressStep, healthStep, pagesStep, plainHttpStep, rolloutStep, strangersStep } from "./front-steps.ts";
-import { type Lab, PACE, type Pace, type Place, type Tenant } from "./lab.ts";
+import { type Lab, PACE, type Pace, type SmokePlace, type Tenant } from "./lab.ts";
 import { directoryFault, Leftovers } from "./leftovers.ts";
-import { Line, SmokeFault, Unproven } from "./line.ts";
 import { socketStep, streamStep } from "./live-steps.ts";
 
 /** The result of a step, and how long it took. */
@@ -38,7 +38,7 @@ const TAIL = "npx wrangler tail shows why";
 const ZONE = '"Zone settings" in the guide Deploying';
 const DATABASE = `check the database DB and apply its migrations: npm run deploy. ${TAIL}`;
 const OBJECTS = `check the Durable Objects in wrangler.toml and the migrations of the database. ${TAIL}`;
-const PLACES: { place: Place; name: string; bucket: string }[] = [
+const PLACES: { place: SmokePlace; name: string; bucket: string }[] = [
   { place: null, name: "no jurisdiction", bucket: "MEDIA" },
   { place: "eu", name: "jurisdiction eu", bucket: "MEDIA_EU" },
   { place: "us", name: "jurisdiction us", bucket: "MEDIA_US" },
@@ -54,9 +54,9 @@ const LOCAL = "the local runtime has no jurisdictions";
 export async function smoke(options: SmokeOptions): Promise<boolean> {
   const { url, token, webhook, plain, build, files = true, signal, env, onCheck, pace = PACE } = options;
   const stop = new AbortController();
-  const line = new Line(url, AbortSignal.any([signal, stop.signal]));
-  const leftovers = new Leftovers(line, token.value, env);
-  const run = new Run({ line, token, leftovers, pace, webhook, plain, files, build, seen: [] }, onCheck);
+  const caller = new SmokeCaller(url, AbortSignal.any([signal, stop.signal]));
+  const leftovers = new Leftovers(caller, token.value, env);
+  const run = new Run({ caller, token, leftovers, pace, webhook, plain, files, build, seen: [] }, onCheck);
   try {
     await run.all();
   } finally {
@@ -89,7 +89,7 @@ class Run {
   hasBegun = false;
   readonly #lab: Lab;
   readonly #onCheck: SmokeOptions["onCheck"];
-  readonly #tenants = new Map<Place, Tenant>();
+  readonly #tenants = new Map<SmokePlace, Tenant>();
   readonly #underWay: Promise<unknown>[] = [];
 
   constructor(lab: Lab, onCheck: SmokeOptions["onCheck"]) {
@@ -161,7 +161,7 @@ class Run {
   }
 
   /** A step that needs the organization of a place. */
-  #with(place: Place, what: string, advice: string, step: (tenant: Tenant) => Promise<Outcome>): Promise<unknown> {
+  #with(place: SmokePlace, what: string, advice: string, step: (tenant: Tenant) => Promise<Outcome>): Promise<unknown> {
     const tenant = this.#tenants.get(place);
     if (tenant) return this.#step(what, advice, () => step(tenant));
     this.#skip(what, "there is no organization to try it in");
@@ -181,7 +181,7 @@ class Run {
   }
 
   async #run(what: string, advice: string, step: () => Promise<Outcome>): Promise<boolean> {
-    const { signal } = this.#lab.line;
+    const { signal } = this.#lab.caller;
     const begun = performance.now();
     const msSince = () => performance.now() - begun;
     try {

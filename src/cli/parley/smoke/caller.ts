@@ -44,8 +44,8 @@ export interface Reply {
   body: any;
 }
 
-/** The line to the service. Its calls follow no redirect and repeat nothing. */
-export class Line {
+/** Calls the service. It follows no redirect and repeats no call. */
+export class SmokeCaller {
   readonly base: string;
   readonly signal: AbortSignal;
 
