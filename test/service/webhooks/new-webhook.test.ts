@@ -18,7 +18,7 @@ test("a new webhook gets the events after the last one that the organization had
   await ring();
   await vi.waitFor(async () => {
     const answer = await object().webhookLine(asOwner(organizationId), later);
-    expect(answer).toMatchObject({ outcome: "ok", subscription: { pending: 0, attempts: [{ outcome: "accepted" }] } });
+    expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{ outcome: "accepted" }] } });
   });
   const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);
   expect(texts).toEqual(["new"]);
@@ -36,7 +36,7 @@ test("a new webhook gets no event from before it, also of a chat that has report
   await runAlarm(object);
   await vi.waitFor(async () => {
     const answer = await object.webhookLine(asOwner(organizationId), later);
-    expect(answer).toMatchObject({ outcome: "ok", subscription: { pending: 0, attempts: [{ outcome: "accepted" }] } });
+    expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{ outcome: "accepted" }] } });
   });
   const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);
   expect(texts).toEqual(["new"]);
@@ -62,7 +62,7 @@ test("a chat whose report's answer was lost begins where the first answer said",
   await ring();
   await vi.waitFor(async () => {
     const answer = await object().webhookLine(asOwner(organizationId), later);
-    expect(answer).toMatchObject({ outcome: "ok", subscription: { pending: 0, attempts: [{}, {}] } });
+    expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{}, {}] } });
   });
   const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);
   expect(texts).toEqual(["one", "two"]);
