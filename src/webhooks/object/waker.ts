@@ -13,6 +13,9 @@ const AGAIN: Backoff = { firstMs: 15_000, maxMs: 300_000 };
 const CALL_MS = 10_000;
 const AT_ONCE = 20;
 const MAX_UNREACHABLE = 1_000;
+/** How many wake-ups may fail in a second. Each failure frees a slot for the next, so thousands would fail in a loop. */
+const MAX_FAILED = AT_ONCE;
+const FAILED_WITHIN_MS = 1_000;
 
 interface Parts {
   ports: WebhookPermitPorts;
@@ -32,6 +35,8 @@ export class Waker {
   readonly #unreachable = new BoundedMap<string, { tries: number; nextAt: number }>(MAX_UNREACHABLE);
   /** The subscriptions that have not answered a wake-up yet. */
   readonly #underWay = new Set<string>();
+  /** The wake-ups that failed within a second, and when the first of them did. */
+  #failed = { since: 0, count: 0 };
   /** Whether all subscriptions that wait were woken already or did not answer. */
   #isNoneLeft = false;
 
@@ -83,7 +88,7 @@ export class Waker {
     const at = wakeFrom(state, slots.pace);
     if (at === null || !waiting.hasAny()) return null;
     const isFree = slots.used(null, now) < slotsOf(state, concurrency, Math.max(now, at));
-    const freeAt = isFree ? now : slots.nextFreeAt();
+    const freeAt = Math.max(isFree ? now : slots.nextFreeAt(), this.#restsUntil(now));
     if (this.#isNoneLeft) return Math.max(at, freeAt, now + AGAIN.firstMs);
     // Not more often than once a second, because an alarm is a write.
     return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
@@ -92,6 +97,19 @@ export class Waker {
   /** Subscriptions that did not answer are woken again now. Call also after all storage was deleted. */
   reset(): void {
     this.#unreachable.clear();
+    this.#failed = { since: 0, count: 0 };
+  }
+
+  /** Until when nobody is woken, because too many wake-ups failed; 0 if that is over. A clock can be set back. */
+  #restsUntil(now: number): number {
+    const { since, count } = this.#failed;
+    const isWithin = now >= since && now < since + FAILED_WITHIN_MS;
+    return isWithin && count >= MAX_FAILED ? since + FAILED_WITHIN_MS : 0;
+  }
+
+  #countFailed(now: number): void {
+    const isWithin = now >= this.#failed.since && now < this.#failed.since + FAILED_WITHIN_MS;
+    this.#failed = isWithin ? { ...this.#failed, count: this.#failed.count + 1 } : { since: now, count: 1 };
   }
 
   /** Whether a subscription has not answered its wake-up, or is not woken again yet because it did not. */
@@ -107,7 +125,7 @@ export class Waker {
     const now = ports.clock.now();
     const { state } = webhook;
     const at = wakeFrom(state, slots.pace);
-    const isDue = at !== null && now >= at && this.#underWay.size < AT_ONCE;
+    const isDue = at !== null && now >= at && this.#underWay.size < AT_ONCE && this.#restsUntil(now) === 0;
     return isDue && slots.used(null, now) < slotsOf(state, concurrency, now);
   }
 
@@ -126,6 +144,7 @@ export class Waker {
     } catch (error) {
       // The subscription keeps its row.
       slots.giveUp(subscriptionId);
+      this.#countFailed(clock.now());
       const tries = (this.#unreachable.get(subscriptionId)?.tries ?? 0) + 1;
       this.#unreachable.set(subscriptionId, { tries, nextAt: clock.now() + doublingMs(AGAIN, tries - 1) });
       ports.warn({ event: "line_not_woken", lineId: subscriptionId, tries, error: causeOf(error) });

@@ -1,4 +1,5 @@
 import { withJitter } from "../../platform/backoff.ts";
+import { unansweredStatus } from "../../platform/unanswered-status.ts";
 
 /**
  * What a webhook's answer means, and when its event is tried again. Pure functions, for the subscriptions that make the
@@ -49,7 +50,7 @@ const FAILURES = {
 } as const;
 
 /**
- * Judges how a call ended.
+ * Judges how a call ended. A status of Cloudflare's own is no answer of the webhook.
  * @param httpStatus null if there was no answer
  * @param failure why there was no answer; ignored if there was one
  */
@@ -64,6 +65,8 @@ export function judgeAnswer(httpStatus: number | null, failure: CallFailure = "c
     const message = `The webhook answered ${httpStatus}, and redirects are not followed`;
     return { class: answerClass, counts, code: "redirect", message };
   }
+  const unanswered = unansweredStatus(httpStatus);
+  if (unanswered) return { class: answerClass, counts, code: "connection", message: unanswered.message };
   return { class: answerClass, counts, code: `http_${httpStatus}`, message: `The webhook answered ${httpStatus}` };
 }
 

@@ -68,3 +68,27 @@ test("subscriptions that have nothing to send, such as those of deleted chats, h
   // Nor do they use up starts.
   expect(await webhook.ask("other")).toMatchObject({ outcome: "granted" });
 });
+
+test("thousands of subscriptions that can't be reached are tried a few at a time, and woken once they can be", async () => {
+  const webhook = new FakeWebhook({ concurrency: 200 });
+  const woken = new Set<string>();
+  let calls = 0;
+  let isReachable = false;
+  webhook.onWake = (subscriptionId) => {
+    calls++;
+    if (!isReachable) throw new Error("Subrequest depth limit exceeded.");
+    woken.add(subscriptionId);
+    return null;
+  };
+  await webhook.permits.disable("customer");
+  for (let subscription = 0; subscription < 3_000; subscription++) await webhook.permit(`s${subscription}`);
+  await webhook.permits.enable("pending");
+  await settle();
+  expect(calls).toBeLessThanOrEqual(40);
+  await webhook.run(60_000);
+  expect(calls).toBeGreaterThan(600);
+  expect(calls).toBeLessThanOrEqual(40 * 61);
+  isReachable = true;
+  await webhook.run(600_000);
+  expect(woken.size).toBe(3_000);
+});

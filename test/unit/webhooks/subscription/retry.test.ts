@@ -32,6 +32,23 @@ test.each([
   expect(judgment.message).toContain(`${status}`);
 });
 
+test.each([
+  [520, /could not be read/],
+  [521, /refused the connection/],
+  [522, /timed out/],
+  [523, /can't be reached/],
+  [524, /did not answer in time/],
+  [525, /TLS handshake/],
+  [526, /TLS certificate/],
+  [527, /was lost/],
+  [530, /not found in DNS/],
+] as const)("Cloudflare's %i is a failed connection, and says why", (status, why) => {
+  const judgment = judgeAnswer(status);
+  expect(judgment).toMatchObject({ class: "unavailable", counts: true, code: "connection" });
+  expect(judgment.message).toMatch(why);
+  expect(judgment.message).toContain(`${status}`);
+});
+
 test.each(["timeout", "connection", "url_refused"] as const)("a call without an answer counts: %s", (failure) => {
   expect(judgeAnswer(null, failure)).toMatchObject({ class: "unavailable", counts: true, code: failure });
 });
