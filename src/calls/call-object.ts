@@ -4,6 +4,7 @@ import { type Jurisdiction, jurisdictionOf } from "../model/id.ts";
 import type { Region } from "../model/region.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { inTime } from "../platform/deadline.ts";
+import { isQuotaRefusal } from "../platform/quota.ts";
 
 /**
  * Calls the Durable Object of an id, in the jurisdiction of the id. `region` is a hint that only applies to an object's
@@ -58,7 +59,7 @@ export async function answerWithin<T>(ms: number, calls: () => Promise<T>): Prom
 function isFault(error: unknown): boolean {
   const { remote, retryable, overloaded, durableObjectReset, code } = error as Record<string, unknown>;
   if (remote !== true || retryable === true || overloaded === true || durableObjectReset === true) return false;
-  return code !== "unavailable" && !isOutage(error) && !isStorageOut(error) && !isOlder(error);
+  return code !== "unavailable" && ![isOutage, isQuotaRefusal, isStorageOut, isOlder].some((is) => is(error));
 }
 
 /** Whether an object lacks the method, because it still runs an earlier version: the deploy is not over. */
