@@ -172,7 +172,10 @@ test.for([
 test.for([
   ["a value", { "src/webhooks/subscription/subscription.ts": 'import { storage } from "../object/storage.ts";' }],
   ["a type", { "src/webhooks/subscription/subscription.ts": 'import type { Storage } from "../object/storage.ts";' }],
-  ["what is loaded later", { "src/webhooks/subscription/subscription.ts": 'const load = () => import("../object/storage.ts");' }],
+  [
+    "what is loaded later",
+    { "src/webhooks/subscription/subscription.ts": 'const load = () => import("../object/storage.ts");' },
+  ],
   [
     "what a file beside the folders loads",
     {
