@@ -22,6 +22,7 @@ import { authenticate, type KeyVariables, requirePermission } from "./keys/guard
 import { ownKeyRoutes } from "./keys/routes.ts";
 import { ApiError, unavailable } from "./model/error.ts";
 import { causeOf } from "./platform/log.ts";
+import { isQuotaRefusal } from "./platform/quota.ts";
 import { webRoutes } from "./visitors/routes.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
@@ -68,7 +69,8 @@ function refuseMethod(c: Context, methods: string[]): Response {
 
 /** An `ApiError` is for the client. The client learns nothing about any other error; its cause goes to the log. */
 async function answerError(error: Error, c: Context<AppEnv>): Promise<Response> {
-  const unknown = () => (isOutage(error) ? unavailable(error) : new ApiError("internal_error", { cause: error }));
+  const isOut = isOutage(error) || isQuotaRefusal(error);
+  const unknown = () => (isOut ? unavailable(error) : new ApiError("internal_error", { cause: error }));
   const known = error instanceof ApiError ? error : unknown();
   if (known.status >= 500) {
     console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });

@@ -5,6 +5,7 @@ import type { Region } from "../model/region.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { inTime } from "../platform/deadline.ts";
 import { warnIfFails } from "../platform/log.ts";
+import { isQuotaRefusal } from "../platform/quota.ts";
 
 /**
  * No region: an object that this call creates is stored near the caller. For an object that exists, that belongs near
@@ -78,7 +79,7 @@ export async function answerWithin<T>(ms: number, calls: () => Promise<T>): Prom
 function isFault(error: unknown): boolean {
   const { remote, retryable, overloaded, durableObjectReset, code } = error as Record<string, unknown>;
   if (remote !== true || retryable === true || overloaded === true || durableObjectReset === true) return false;
-  return code !== "unavailable" && !isOutage(error) && !isStorageOut(error) && !isOlder(error);
+  return code !== "unavailable" && ![isOutage, isQuotaRefusal, isStorageOut, isOlder].some((is) => is(error));
 }
 
 /** Whether an object lacks the method, because it still runs an earlier version: the deploy is not over. */

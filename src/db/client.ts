@@ -1,4 +1,5 @@
 import { drizzle } from "drizzle-orm/d1";
+import { isQuotaRefusal } from "../platform/quota.ts";
 
 /** The directory: D1 through Drizzle. A `batch` is one transaction. */
 export function directory(env: Env) {
@@ -13,7 +14,8 @@ export function database(env: Env): D1Database {
 }
 
 /**
- * Whether D1 did not answer: the connection broke, or D1 is overloaded or was reset. False if D1 rejected a statement.
+ * Whether D1 did not answer: the connection broke, D1 is overloaded or was reset, or the account's quota is used up.
+ * False if D1 rejected a statement.
  * Searches the causes of the error, and works after an RPC call.
  */
 export function isOutage(error: unknown): boolean {
@@ -52,6 +54,7 @@ function throwMarked(error: unknown): never {
 }
 
 function isFault(error: Error): boolean {
+  if (isQuotaRefusal(error)) return false;
   const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
   return isOurs || STATEMENT_IS_WRONG.test(error.message) || CALL_IS_WRONG.test(error.message);
 }

@@ -283,6 +283,18 @@ export const waitingActs = sqliteTable(
   (table) => [index("waiting_acts_by_organization").on(table.organizationId, table.id)],
 );
 
+/** How far the net under all alarms has come. It has one row. */
+export const alarmNet = sqliteTable("alarm_net", {
+  /** Always 1. */
+  id: integer().primaryKey(),
+  /** When the last run began: the scheduled time of its cron trigger. */
+  at: integer().notNull(),
+  /** The last organization that it called; empty if the next run begins a round. */
+  place: text().notNull(),
+  /** How many organizations each run of the round calls. */
+  page: integer().notNull(),
+});
+
 /** The operator's one-time codes and the challenges of passkeys that were used. A row is deleted a minute after its end. */
 export const usedCodes = sqliteTable("used_codes", {
   /** SHA-256 of the code or challenge, in hex. */

@@ -92,6 +92,15 @@ export interface ChatState extends ChatActivity {
   isUncounted?: boolean;
   /** What members did in the chat; absent if none did anything. */
   members?: MemberCounts;
+  /** When it has other work at a later time, rounded up to the minute; absent if it has none. See `nextDueAt`. */
+  nextDueAt?: number;
+}
+
+/** What an organization's object knows of a chat in which something is overdue: the number of its last report, and this. */
+export interface KnownChat {
+  life: number;
+  report: number;
+  nextDueAt: number | null;
 }
 
 /**

@@ -23,6 +23,19 @@ env.RATE_LIMIT ("300")                             Environment Variable      loc
   ).toEqual([]);
 });
 
+test("wrangler's advice to run the cron trigger by hand is dropped", () => {
+  const written: string[] = [];
+  const take = errorLines((line) => written.push(line));
+  const text = `\u001b[33m▲ \u001b[43;33m[\u001b[43;30mWARNING\u001b[43;33m]\u001b[0m \u001b[1mScheduled Workers are not automatically triggered during local development.\u001b[0m
+
+  To manually trigger a scheduled event, run:
+    curl "http://127.0.0.1:8997/cdn-cgi/local/scheduled"
+  For more details, see \u001b[4mhttps://developers.cloudflare.com/workers/configuration/cron-triggers/#test-cron-triggers-locally\u001b[0m
+▲ [WARNING] another one`;
+  for (const line of text.split("\n")) take(line);
+  expect(written).toEqual(["▲ [WARNING] another one"]);
+});
+
 test("warnings, reloads and the Worker's log lines are kept", () => {
   const text = "[wrangler:warn] a warning\n⎔ Reloading local server...\nhello\n  at f (index.ts:1:2)";
   expect(passedOn(text)).toEqual(text.split("\n"));

@@ -120,6 +120,11 @@ export class ChannelObject extends DurableObject<Env> {
     this.#alarm.gone();
   }
 
+  /** Sets the alarm anew if the platform gave it up. @returns whether it had */
+  checkAlarm(): Promise<boolean> {
+    return this.#due.renew(true);
+  }
+
   /** Reports the health, wakes waiting chats, and deletes visitors' networks. */
   override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     return this.#due.ring(invocation);

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type * as rpc from "../../model/chat-answers.ts";
 import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../../model/chat-answers.ts";
 import type { ListPosition } from "../../model/list-page.ts";
+import type { KnownChat } from "../../model/organization.ts";
 import type { Visitor } from "../../model/visitor.ts";
 import type { EventRange } from "../../model/webhook.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
@@ -302,6 +303,11 @@ export class ChatObject extends DurableObject<Env> {
   async wake(): Promise<void> {
     await this.parts.alarm.standing();
     if (this.parts.adoption.identity()) this.parts.queue.wake();
+  }
+
+  /** Something is overdue here, as the organization's object knows; see `AlarmCheck`. @returns whether the alarm was lost */
+  checkAlarm(organizationId: string, known: KnownChat): Promise<boolean> {
+    return this.parts.alarmCheck.asked(organizationId, known);
   }
 
   async erase(organizationId: string, life: number): Promise<void> {

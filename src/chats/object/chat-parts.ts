@@ -3,6 +3,7 @@ import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { Acts } from "./acts.ts";
+import { AlarmCheck } from "./alarm-check.ts";
 import { CancelAndResend } from "./cancel-and-resend.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
@@ -15,6 +16,7 @@ import { Adoption } from "./identity.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
+import { nextDueAt } from "./next-due.ts";
 import { Notes } from "./notes.ts";
 import { Redactions } from "./redactions.ts";
 import { ChatEvents } from "./rendered-events.ts";
@@ -64,6 +66,7 @@ export class ChatParts {
   readonly erasure: Erasure;
   /** What the object does in its alarms, and what it forgets. */
   readonly due: DueWork;
+  readonly alarmCheck = new AlarmCheck(this);
   /** The next announcement, until it sets the alarm. */
   #announcement: Promise<void> | undefined;
 
@@ -89,6 +92,7 @@ export class ChatParts {
         this.log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt });
         if (tombstone?.filesOf !== undefined) this.files.follow(tombstone.life, tombstone.until);
       },
+      () => this.alarmCheck.onCall(),
     );
     this.files = new ChatFiles(this);
     this.alarm = new StandingAlarm(storage);
@@ -152,6 +156,11 @@ export class ChatParts {
   depth(): number {
     // A web message is never queued. Looking for the first queued one would read the whole chat.
     return this.adoption.identity()?.channelKind === "web" ? 0 : this.log.queue.depth();
+  }
+
+  /** See the function. */
+  nextDueAt(): number | null {
+    return nextDueAt(this, this.clock.now());
   }
 
   async #announce(): Promise<void> {

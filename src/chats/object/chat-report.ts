@@ -28,6 +28,8 @@ interface Parts extends ActivitySources {
   alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;
+  /** See `nextDueAt`. */
+  nextDueAt(): number | null;
 }
 
 /**
@@ -124,6 +126,22 @@ export class ChatReporter extends WriteBehind<Report> {
   repeatState(): void {
     this.#mustRepeat = true;
     this.stateChanged();
+  }
+
+  /**
+   * Reports again unless the organization has what the chat last reported, and that still holds.
+   * @param number of the report that the organization has
+   * @param nextDueAt what it has of it; an object that runs an earlier version does not store this
+   * @returns whether the next report is due
+   */
+  repeatUnless(number: number, nextDueAt: number | null): boolean {
+    const stored = this.#lastReport();
+    const hasLast = number === stored?.number && nextDueAt === (stored.state.nextDueAt ?? null);
+    if (hasLast && this.#isStateReported()) return false;
+    // A report with the number that it has would change nothing.
+    this.#isOutdated ||= number === stored?.number;
+    this.repeatState();
+    return true;
   }
 
   /** The contact waits for no answer: only messages from now on count. It holds once it is reported. */
@@ -338,6 +356,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const activity = this.#activity.read(stored);
     const { counts, members, isUncounted } = this.#activity.news(stored);
     const before = stored?.state.members ?? {};
+    const nextDueAt = this.#parts.nextDueAt();
     const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
     return {
       ...activity,
@@ -345,6 +364,7 @@ export class ChatReporter extends WriteBehind<Report> {
       oldest: oldest === undefined ? null : Date.parse(oldest),
       attempts: addCounts(addCounts<CountedName>(stored?.state.attempts ?? {}, this.#attempts), counts),
       ...(isUncounted && { isUncounted }),
+      ...(nextDueAt !== null && { nextDueAt }),
       ...(hasMembers && { members: withMembers(before, members) }),
     };
   }

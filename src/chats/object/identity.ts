@@ -20,20 +20,24 @@ export class Adoption {
   readonly #storage: DurableObjectStorage;
   readonly #prepare: () => void;
   readonly #begin: (identity: ChatIdentity, tombstone: Tombstone | undefined) => void;
+  readonly #onCall: () => void;
   #identity: ChatIdentity | undefined;
 
   /**
    * @param prepare prepares the storage of an adopted chat
    * @param begin writes what a chat begins with, in the commit of its adoption; `tombstone` is of the chat before it
+   * @param onCall the chat's organization calls
    */
   constructor(
     storage: DurableObjectStorage,
     prepare: () => void,
     begin: (identity: ChatIdentity, tombstone: Tombstone | undefined) => void,
+    onCall: () => void,
   ) {
     this.#storage = storage;
     this.#prepare = prepare;
     this.#begin = begin;
+    this.#onCall = onCall;
   }
 
   /** The chat's identity; undefined before its adoption and after its deletion. */
@@ -72,7 +76,9 @@ export class Adoption {
     work: (identity: ChatIdentity) => Answer,
   ): Answer | Unknown {
     const identity = this.identify(organizationId, knownIdentity);
-    return identity ? work(identity) : UNKNOWN;
+    if (!identity) return UNKNOWN;
+    this.#onCall();
+    return work(identity);
   }
 
   #adopt(identity: ChatIdentity): void {

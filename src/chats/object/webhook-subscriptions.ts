@@ -5,24 +5,28 @@ import type { WebhookFilter } from "../../model/webhook.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { SubscriptionHost } from "../../webhooks/subscription/host.ts";
 import { subscriptionPorts } from "../../webhooks/subscription/ports.ts";
+import type { ChatReporter } from "./chat-report.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ChatEvents } from "./rendered-events.ts";
 
 interface Parts {
+  ctx: Pick<DurableObjectState, "waitUntil">;
   env: Env;
   storage: DurableObjectStorage;
   alarm: StandingAlarm;
   log: MessageLog;
   events: ChatEvents;
   adoption: Adoption;
+  report: ChatReporter;
 }
 
 /**
  * The owner of the subscriptions that deliver a chat's events to webhooks; null before the chat's adoption and after
  * its deletion.
  */
-export function subscriptionHost({ adoption, alarm, env, events, log, storage }: Parts): SubscriptionHost | null {
+export function subscriptionHost(parts: Parts): SubscriptionHost | null {
+  const { adoption, alarm, ctx, env, events, log, report, storage } = parts;
   const identity = adoption.identity();
   if (!identity) return null;
   const { chatId, channelId, life } = identity;
@@ -40,6 +44,10 @@ export function subscriptionHost({ adoption, alarm, env, events, log, storage }:
     async render(fact, payload, previous) {
       const { data, ...event } = await events.render(identity, fact, payload);
       return exists() ? JSON.stringify({ ...event, previous, data }) : null;
+    },
+    waitChanged() {
+      report.stateChanged();
+      ctx.waitUntil(alarm.by(report.changed()));
     },
     standBy: (at) => alarm.by(at),
   };

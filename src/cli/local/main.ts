@@ -7,6 +7,7 @@ import { prepareDevVars } from "../dev-vars.ts";
 import { log, printError, printWarning, step } from "../progress.ts";
 import { awaitHealthy } from "../wrangler.ts";
 import { readStartArguments, START_USAGE } from "./arguments.ts";
+import { runCron } from "./cron.ts";
 import { createDemo, findDemo, webChatUrl } from "./demo.ts";
 import { introduction } from "./introduction.ts";
 import { baseUrl, freePort } from "./port.ts";
@@ -66,6 +67,7 @@ async function main(argv: string[]): Promise<number> {
     () => `The server answers at ${base}`,
   ).then(async () => {
     hasAnswered = true;
+    runCron(base, stop.signal).catch(ignoreIfStopped);
     const adminToken = variables.ADMIN_TOKEN ?? "";
     const { demo, webChat } = await prepareDemo(base, state, adminToken);
     // After the demo, so that the link's hour begins now.

@@ -15,6 +15,10 @@ const UNREACHABLE = /^✘ \[ERROR\] (?:e = )?[\w./+-]+:\d+: (?:failed|disconnect
 /** The line after it: addresses in the runtime's binary. */
 const RUNTIME_STACK = /^\s*stack: \S*workerd@/;
 
+/** wrangler's advice to run the cron trigger by hand. `runCron` runs it. */
+const CRON_ADVICE =
+  /^▲ \[WARNING\] Scheduled Workers are not automatically|^ +(To manually trigger a scheduled event|curl ".*\/scheduled"$|For more details, see .*cron-triggers)/u;
+
 /** More lines than any object in the Worker's log has. */
 const MAX_LINES = 50;
 
@@ -39,12 +43,12 @@ export function workerLines(write: (line: string) => void): (line: string | null
   };
 }
 
-/** Passes on wrangler's errors. Drops empty lines, the errors of closed sockets and the runtime's own stacks. */
+/** Passes on wrangler's errors. Drops empty lines, the errors of closed sockets, the runtime's own stacks and advice. */
 export function errorLines(write: (line: string) => void): (line: string) => void {
   return (line) => {
     // wrangler colors these lines even in a pipe.
     const plain = stripVTControlCharacters(line);
-    if (HUNG_UP.test(plain) || RUNTIME_STACK.test(plain)) return;
+    if ([HUNG_UP, RUNTIME_STACK, CRON_ADVICE].some((each) => each.test(plain))) return;
     const [, reason] = UNREACHABLE.exec(plain) ?? [];
     write(reason === undefined ? line : `A call to another host failed: ${reason}`);
   };

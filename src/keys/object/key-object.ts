@@ -231,6 +231,12 @@ export class KeyObject extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
+  /** Sets the alarm anew if the platform gave it up. @returns whether it had */
+  checkAlarm(): Promise<boolean> {
+    this.#stats.resume(Date.now());
+    return this.#due.renew(true);
+  }
+
   /** Releases what is reserved and not used, and reports the key's numbers. */
   override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     return this.#due.ring(invocation);

@@ -80,6 +80,11 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
     return this.#dueAt;
   }
 
+  /** Numbers that an instance before this one stored may not be reported: they are due now. */
+  resume(now: number): void {
+    if (super.dueAt() !== null) this.#dueBy(now);
+  }
+
   /** Stores what is only in memory, and reports to the organization at most once a minute. */
   override async run(now: number): Promise<void> {
     const isPending = super.dueAt() !== null;

@@ -172,7 +172,7 @@ export class ChatTable {
     now: number,
   ): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
-    const { depth, oldest, attempts, members, number, events } = report;
+    const { depth, oldest, attempts, members, nextDueAt, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
@@ -187,8 +187,8 @@ export class ChatTable {
     this.#members.change({ counts, countsBefore, before: row, after }, now);
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
-         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, attempts = ?,
-         members = coalesce(?, members), events = ?, told_after = ?, told_version = ?,
+         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, next_due_at = ?,
+         attempts = ?, members = coalesce(?, members), events = ?, told_after = ?, told_version = ?,
          unanswered_move = coalesce(?, unanswered_move), scheduled_move = coalesce(?, scheduled_move),
          name_move = coalesce(?, name_move) where id = ?`,
       details ? details.name : row.name,
@@ -204,6 +204,7 @@ export class ChatTable {
       number,
       depth,
       depth > 0 ? oldest : null,
+      nextDueAt ?? null,
       JSON.stringify(attempts),
       members ? JSON.stringify(members) : null,
       Math.max(row.events, events?.last ?? 0),
@@ -234,7 +235,7 @@ export class ChatTable {
     this.#storage.transactionSync(() => {
       this.#sql.exec(
         `update chats set state = 'deleting', active_at = null, oldest = null, last_message = null,
-           unanswered_since = null, next_scheduled_at = null where id = ?`,
+           unanswered_since = null, next_scheduled_at = null, next_due_at = null where id = ?`,
         row.id,
       );
       this.#contacts.remove(row);

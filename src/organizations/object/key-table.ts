@@ -32,6 +32,13 @@ export class KeyTable {
     return row?.history ? (JSON.parse(row.history) as History) : null;
   }
 
+  ids(): string[] {
+    return this.#sql
+      .exec<{ id: string }>("select id from keys order by id")
+      .toArray()
+      .map(({ id }) => id);
+  }
+
   remove(ids: string[]): void {
     this.#sql.exec("delete from keys where id in (select value from json_each(?))", JSON.stringify(ids));
   }

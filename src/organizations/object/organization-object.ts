@@ -302,6 +302,11 @@ export class OrganizationObject extends DurableObject<Env> {
     else this.#parts.alarm.gone();
   }
 
+  /** The cron trigger calls all organizations in turn; see `Overdue`. */
+  async checkAlarms(): Promise<void> {
+    if (this.#isReady()) await this.#parts.overdue.check();
+  }
+
   #refreshIfOld(): void {
     const { settings, existence } = this.#parts;
     if (settings.isOld) this.ctx.waitUntil(settings.readLater(existence.id ?? "", () => this.#isReady()));

@@ -14,6 +14,7 @@ import { FreedChats } from "./freed-chats.ts";
 import { KeyTable } from "./key-table.ts";
 import { MemberNumbers } from "./member-numbers.ts";
 import { MemberRecords } from "./member-records.ts";
+import { Overdue } from "./overdue.ts";
 import { OwnSubscriptions } from "./own-subscriptions.ts";
 import { ReportPace } from "./report-pace.ts";
 import { RetentionWalk } from "./retention-walk.ts";
@@ -43,6 +44,7 @@ export class OrganizationParts {
   readonly unreadable: UnreadableChats;
   readonly deletions: Deletions;
   readonly freed: FreedChats;
+  readonly overdue: Overdue;
   /** What the object does in its alarms, and what it forgets. */
   readonly due: DueWork;
 
@@ -83,13 +85,14 @@ export class OrganizationParts {
     this.deletions = new Deletions(this);
     const walk = new RetentionWalk(this);
     this.freed = new FreedChats(this);
+    this.overdue = new Overdue(this);
     const { existence, members, channels, contacts, feed, subscriptions, doorbells, settings, unreadable, list } = this;
-    const { deletions, audit } = this;
+    const { deletions, audit, overdue } = this;
     this.due = new DueWork(
       { name: "organization", alarm: this.alarm, isReady, waitUntil },
       {
         ...{ existence, members, channels, settings, unreadable, list, doorbells },
-        ...{ ...subscriptions.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit },
+        ...{ ...subscriptions.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit, overdue },
       },
     );
   }

@@ -231,4 +231,8 @@ export const ORGANIZATION_SCHEMA = [
    drop index chats_scheduled;
    create index chats_scheduled on chats (next_scheduled_at, id, channel_id, scheduled_move)
      where next_scheduled_at is not null;`,
+  `-- When the chat has other work at a later time: ChatState.nextDueAt.
+   alter table chats add column next_due_at integer;
+   -- Finds the chats whose work is overdue.
+   create index chats_due on chats (next_due_at, id) where next_due_at is not null;`,
 ];

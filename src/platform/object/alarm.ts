@@ -1,3 +1,8 @@
+/** An alarm that should have rung this long ago was given up by the platform. */
+export const LOST_AFTER_MS = 120_000;
+/** What is overdue in many objects begins within this time, not all at once. */
+export const JITTER_MS = 30_000;
+
 type AlarmStorage = Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
 
 /**
@@ -57,6 +62,24 @@ export class StandingAlarm {
     } finally {
       if (this.#changing === changing) this.#changing = undefined;
     }
+  }
+
+  /**
+   * Sets the alarm anew if the stored one does not serve: there is none, it is too late, or it should have rung minutes
+   * ago. Looks into storage, because the platform gives up an alarm without notice.
+   * @param dueAt when something is due, Unix milliseconds
+   * @param delayMs how long what is overdue waits, up to 30 seconds
+   * @returns whether it was set anew
+   */
+  async renew(dueAt: number, now: number, delayMs: number): Promise<boolean> {
+    const known = this.#at;
+    const stored = await this.#storage.getAlarm();
+    // Another call sets the alarm, or the alarm rings.
+    if (this.#isRinging || this.#changing || this.#at !== known) return false;
+    this.#at = stored;
+    if (stored !== null && now - LOST_AFTER_MS < stored && stored <= Math.max(dueAt, now) + JITTER_MS) return false;
+    await this.set(dueAt > now ? dueAt : Math.round(now + delayMs));
+    return true;
   }
 
   /** The alarm rang. Its handler must set the next one. */

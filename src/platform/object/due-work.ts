@@ -2,7 +2,7 @@ import { type Backoff, doublingMs } from "../backoff.ts";
 import { type Clock, SYSTEM_CLOCK } from "../clock.ts";
 import { inTime } from "../deadline.ts";
 import { causeOf } from "../log.ts";
-import { earliest, type StandingAlarm } from "./alarm.ts";
+import { earliest, JITTER_MS, type StandingAlarm } from "./alarm.ts";
 import { ChangeSignal } from "./change-signal.ts";
 
 /** A part of a Durable Object that keeps something in memory. */
@@ -33,6 +33,8 @@ interface Work {
   rest: { since: number; until: number };
 }
 
+type DueClock = Pick<Clock, "now" | "timer" | "random">;
+
 /** What the due work needs of its object. */
 interface DueObject {
   /** For the log. */
@@ -44,7 +46,7 @@ interface DueObject {
   isReady?(): boolean;
   /** Keeps the object in memory until the work is done. */
   waitUntil(work: Promise<unknown>): void;
-  clock?: Pick<Clock, "now" | "timer">;
+  clock?: DueClock;
   /** How long a part rests that failed. */
   backoff?: Backoff;
 }
@@ -66,7 +68,7 @@ const DONE = Promise.resolve();
  */
 export class DueWork {
   readonly #object: DueObject;
-  readonly #clock: Pick<Clock, "now" | "timer">;
+  readonly #clock: DueClock;
   readonly #parts: Record<string, DuePart | ObjectPart>;
   #works: Work[];
   readonly #released = new ChangeSignal();
@@ -128,6 +130,17 @@ export class DueWork {
   /** Ensures an alarm for what is due. */
   standBy(): Promise<void> {
     return this.#object.alarm.by(this.#nextOf(this.#works));
+  }
+
+  /**
+   * Like `standBy`, but also if the platform has given up the alarm; see `StandingAlarm.renew`.
+   * @param isOneOfMany what is overdue begins at a random time of the next 30 seconds, not now
+   * @returns whether the alarm was lost
+   */
+  async renew(isOneOfMany: boolean): Promise<boolean> {
+    const dueAt = this.#nextOf(this.#works);
+    const delayMs = isOneOfMany ? JITTER_MS * this.#clock.random() : 0;
+    return dueAt !== null && this.#object.alarm.renew(dueAt, this.#clock.now(), delayMs);
   }
 
   /** Something may be due soon: an alarm that waits for its runs ends. */

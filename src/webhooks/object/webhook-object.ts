@@ -160,6 +160,14 @@ export class WebhookObject extends DurableObject<Env> {
     this.#alarm.gone();
   }
 
+  /** Sets the alarm anew if the platform gave it up. @returns whether it had */
+  async checkAlarm(webhookId: string): Promise<boolean> {
+    if (!this.#identity.isStored) return false;
+    const { due, permits } = this.#of(webhookId);
+    // What is due depends on the configuration, which this reads.
+    return (await permits.describe()) !== null && due.renew(true);
+  }
+
   /** Sends notices, wakes subscriptions and goes on with a replay. */
   override alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     return this.#of().due.ring(invocation);

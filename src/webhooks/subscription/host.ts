@@ -39,6 +39,8 @@ export interface SubscriptionHost extends CallHost {
   /** How many events of a range the filter lets through. Reads no event outside of the range. */
   count(range: EventRange, filter: WebhookFilter): number;
   webhook(id: string): WebhookPort;
+  /** A wait of a subscription began or ended, of those in `Subscriptions.longWaitEnd`. */
+  waitChanged?(): void;
   /** Sets the owner's alarm to `at` or earlier. */
   standBy(at: number): Promise<void>;
 }

@@ -23,6 +23,7 @@ import {
   isExpired,
   isPermitFresh,
   judgedAttempt,
+  longWaitEnd,
   type Next,
   SKIPPED,
   type Subscription,
@@ -114,6 +115,11 @@ export class SubscriptionSender {
       this.#rest(error);
       return this.#askAt;
     }
+  }
+
+  /** See the function `longWaitEnd`; null also if nothing waits. */
+  longWaitEnd(now: number): number | null {
+    return this.dueAt(now) === null ? null : longWaitEnd(this.#stored.subscription);
   }
 
   /** When the subscription may ask for its next permit; null if no event waits. */

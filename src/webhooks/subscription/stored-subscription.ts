@@ -2,7 +2,7 @@ import type { EventFact } from "../../model/event.ts";
 import type { WebhookFilter } from "../../model/webhook.ts";
 import type { SubscriptionHost } from "./host.ts";
 import { PendingEvents, type SEARCH } from "./pending-events.ts";
-import { type Next, type Subscription, withFilter } from "./subscription.ts";
+import { longWaitEnd, type Next, type Subscription, withFilter } from "./subscription.ts";
 
 /** The subscription of one webhook as it is stored, and the events that wait in it. */
 export class StoredSubscription {
@@ -37,8 +37,11 @@ export class StoredSubscription {
   /** Stores the subscription, if it has changed. After the owner's deletion nothing is stored. */
   save(subscription: Subscription): void {
     if (subscription === this.#subscription) return;
+    const waitEnd = longWaitEnd(this.#subscription);
     this.#subscription = subscription;
-    if (this.exists) this.#host.kv.put(subscriptionKey(this.#id), subscription);
+    if (!this.exists) return;
+    this.#host.kv.put(subscriptionKey(this.#id), subscription);
+    if (longWaitEnd(subscription) !== waitEnd) this.#host.waitChanged?.();
   }
 
   delete(): void {

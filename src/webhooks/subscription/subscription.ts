@@ -73,6 +73,8 @@ export const MAX_RECENT = 20;
 export const MAX_AGE_MS = 30 * 86_400_000;
 /** A subscription that waits asks again after this time, even if nobody wakes it. */
 export const MAX_WAIT_MS = 86_400_000;
+/** The owner's organization knows of longer waits. */
+const LONG_WAIT_MS = 60_000;
 /** A permit that was asked for this long ago is void. */
 const PERMIT_MS = 5_000;
 
@@ -198,6 +200,17 @@ export function skippedTo(subscription: Subscription, number: number): Subscript
 
 function withoutWait(subscription: Subscription): Subscription {
   return subscription.waiting === null ? subscription : { ...subscription, waiting: null };
+}
+
+/**
+ * When the subscription tries again after a wait of more than a minute, Unix milliseconds; null if it does not wait as
+ * long. It depends on nothing but what is stored, so it stays the same until the next try.
+ */
+export function longWaitEnd({ head, replays, recent, waiting }: Subscription): number | null {
+  const since = recent.at(-1)?.startedAt ?? 0;
+  const tries = [head, ...replays.map((replay) => replay.head)].map((each) => each?.nextAt ?? 0);
+  const ends = tries.filter((nextAt) => nextAt - since > LONG_WAIT_MS);
+  return ends.length > 0 ? Math.max(Math.min(...ends), waiting?.until ?? 0) : null;
 }
 
 /** What an attempt's answer means for its event. */

@@ -1,5 +1,6 @@
 import type { EventRange, SubscriptionDescription, WebhookList } from "../../model/webhook.ts";
 import { causeOf } from "../../platform/log.ts";
+import { earliest } from "../../platform/object/alarm.ts";
 import type { SubscriptionHost } from "./host.ts";
 import { LEASE_MS, SubscriptionSender } from "./sender.ts";
 import { subscriptionKey } from "./stored-subscription.ts";
@@ -81,6 +82,11 @@ export class Subscriptions {
     });
     const due = times.filter((at) => at !== null);
     return due.length === 0 ? null : Math.max(now, Math.min(...due));
+  }
+
+  /** When the first of the subscriptions tries again that wait for it longer than a minute; null if none does. */
+  longWaitEnd(now: number): number | null {
+    return earliest([...(this.#all()?.senders.values() ?? [])].map((sender) => sender.longWaitEnd(now)));
   }
 
   /**

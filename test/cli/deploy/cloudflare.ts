@@ -27,6 +27,8 @@ export class FakeCloudflare {
   buckets: string[] | null = [];
   /** The names of the bindings of the Worker's newest version. */
   bound: string[] = [];
+  /** The cron triggers of the Worker. */
+  crons: string[] = [];
   /** The secrets of the Worker; null while there is none. */
   secrets: Record<string, string> | null = null;
 
@@ -104,6 +106,11 @@ export class FakeCloudflare {
     "POST workers/scripts/parley/deployments": () => ok({ id: VERSION_ID }),
     "PATCH workers/scripts/parley/script-settings": () => ok({}),
     "POST workers/scripts/parley/subdomain": () => ok({ enabled: true, previews_enabled: false }),
+    "PUT workers/scripts/parley/schedules": (sent) => {
+      const schedules = JSON.parse(sent.toString()) as { cron: string }[];
+      this.crons = schedules.map(({ cron }) => cron);
+      return ok({ schedules });
+    },
     "GET /deployed/parley.engines.workers.dev/healthz": () => this.#ofWorker({ ok: true }),
   };
 

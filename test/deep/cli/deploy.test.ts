@@ -93,7 +93,9 @@ test("a deploy to a new account creates everything in order, explains what stops
     "POST workers/scripts/parley/assets-upload-session",
     "PUT workers/scripts/parley",
     "POST workers/scripts/parley/subdomain",
+    "PUT workers/scripts/parley/schedules",
   ]);
+  expect(cloudflare.crons).toEqual(["* * * * *"]);
   expect(cloudflare.secrets).toEqual(kept);
   expect(stdout).toContain(`sed -n s/^ADMIN_TOKEN=//p .deploy.vars | npx parley login --url ${ADDRESS}\n`);
   for (const secret of Object.values(kept)) expect(stopped.stderr + stderr + stdout).not.toContain(secret);

@@ -175,6 +175,22 @@ test("nobody reaches the database through the server's port, and no URL of a req
   }
 });
 
+test("the cron trigger runs each minute, and by hand", { timeout: PATIENCE_MS }, async () => {
+  const path = join(checkout, "data", await databasePath(checkout));
+  const runAt = () => {
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      return Number(database.prepare("select at from alarm_net").get()?.at ?? 0);
+    } finally {
+      database.close();
+    }
+  };
+  const before = runAt();
+  await expect.poll(runAt, { timeout: PATIENCE_MS, interval: 500 }).toBeGreaterThan(before);
+  expect((await fetch(`http://localhost:${port}/cdn-cgi/handler/scheduled`)).status).toBe(200);
+  expect(shared.stderr).toBe("Starting Parley. The first start takes a few seconds longer.\n");
+});
+
 test("a build during a running server keeps its pages available", { timeout: PATIENCE_MS }, async () => {
   const pages = ["widget.js", "docs", "web-assets/chat.js"].map((path) => `http://localhost:${port}/${path}`);
   let isBuilt = false;

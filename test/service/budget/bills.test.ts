@@ -177,4 +177,7 @@ test("an idle month: an organization with three channels, a webhook, a key and t
   const { ring, read } = await meter(objects);
   await ringUntil(begun + 31 * DAY_MS, ring);
   expect(read()).toEqual({ calls: 0, rows: 0, directory: 0 });
+  // The cron trigger does this 2,880 times.
+  await env.ORGANIZATIONS.getByName(organizationId).checkAlarms();
+  expect(read()).toEqual({ calls: 1, rows: 0, directory: 0 });
 });

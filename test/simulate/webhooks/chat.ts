@@ -61,6 +61,7 @@ export class SubscriptionChat {
       retention: { onRetention: () => {} },
       alarm: this.#alarm,
       depth: () => 0,
+      nextDueAt: () => null,
     });
     const parts = { subscriptions: this.#subscriptions, report: this.#report, log: this.#log };
     this.#due = new service.DueWork({ name: "chat", alarm: this.#alarm, waitUntil }, parts);

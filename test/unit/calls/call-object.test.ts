@@ -68,6 +68,16 @@ test.each([
     { remote: true, cause: Object.assign(new Error("Network connection lost."), { directoryDown: true }) },
     "unavailable",
   ],
+  [
+    "a refusal by the account's quota is an outage",
+    { remote: true, message: "Exceeded allowed rows written in Durable Objects free tier." },
+    "unavailable",
+  ],
+  [
+    "a refusal by the account's billing is an outage, also as a cause",
+    { remote: true, cause: new Error("Your account is not allowed to use Durable Objects.") },
+    "unavailable",
+  ],
   ["full storage is an outage", { remote: true, message: "database or disk is full: SQLITE_FULL" }, "unavailable"],
   [
     "damaged storage is an outage",

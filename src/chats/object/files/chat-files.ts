@@ -202,6 +202,12 @@ export class ChatFiles implements DuePart {
     return identity && nextAt !== null && bucketOf(this.#parts.env, identity.chatId) ? nextAt : null;
   }
 
+  /** When the next bytes are deleted that no upload may still write; null if none are. */
+  deletesAt(): number | null {
+    // Most chats have no file, and know that without a query.
+    return this.#parts.adoption.identity() && this.rows.nextAt() !== null ? this.rows.nextStoredAt() : null;
+  }
+
   /** Deletes the bytes that are due, then their rows. @throws if R2 does not delete all of them */
   async run(now: number): Promise<void> {
     const { adoption, env } = this.#parts;

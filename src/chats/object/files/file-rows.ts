@@ -55,6 +55,12 @@ export class FileRows {
     return this.#nextAt;
   }
 
+  /** The same without the files that are only reserved. */
+  nextStoredAt(): number | null {
+    const query = `select min(delete_at) as at from files where delete_at < ? and meta ->> '$.state' <> 'reserved'`;
+    return this.#sql.exec<{ at: number | null }>(query, NEVER).one().at;
+  }
+
   byId(id: string): FileRow | null {
     const [row] = this.#sql.exec<FileColumns>(`select ${COLUMNS} from files where id = ?`, id).toArray();
     return row ? fileRow(row) : null;

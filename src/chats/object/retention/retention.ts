@@ -66,6 +66,7 @@ export class Retention implements DuePart {
     if (retention.version > stored.version && (retention.days ?? stored.days) !== null) {
       this.#parts.storage.kv.put("retention", retention);
       this.#copy = retention;
+      this.#parts.report.stateChanged();
     }
     this.#isConfirmed = retention.days === this.#stored().days;
   }

@@ -326,3 +326,54 @@ test("an alarm that can't be set is no fault while one stands, and throws if non
   stored.fails = 2;
   await expect(due.ring({ isRetry: true })).rejects.toThrow("The alarm can't be set");
 });
+
+test.each([
+  ["there is none", null, true],
+  ["it should have rung two minutes ago", -120_000, true],
+  ["it is much later than what is due", 60_000, true],
+  ["it is due since a moment", -119_000, false],
+  ["it is set soon", 30_000, false],
+])("an alarm for what is overdue is set anew if %s", async (_name, inMs, isLost) => {
+  const { clock, stored, alarm, due, one } = objectWith({ one: new QuickPart() });
+  one.at = clock.now() - 300_000;
+  // What this instance remembers does not count: the platform gives up an alarm without notice.
+  await alarm.by(clock.now());
+  stored.at = inMs === null ? null : clock.now() + inMs;
+  const before = stored.at;
+  expect(await due.renew(true)).toBe(isLost);
+  expect(stored.at).toBe(isLost ? clock.now() + 15_000 : before);
+});
+
+test("an alarm that is renewed for one object alone begins at once, and one for later work at its time", async () => {
+  const { clock, stored, due, one } = objectWith({ one: new QuickPart() });
+  expect(await due.renew(false)).toBe(false);
+  expect(stored.at).toBeNull();
+  one.at = clock.now() - 1;
+  expect(await due.renew(false)).toBe(true);
+  expect(stored.at).toBe(clock.now());
+  stored.at = null;
+  one.at = clock.now() + 86_400_000;
+  expect(await due.renew(true)).toBe(true);
+  expect(stored.at).toBe(one.at);
+});
+
+test("an alarm that rings, or is being set, is not renewed", async () => {
+  const { clock, stored, alarm, due, one } = objectWith({ one: new QuickPart() });
+  one.at = clock.now() - 1;
+  alarm.rang();
+  expect(await due.renew(false)).toBe(false);
+  alarm.gone();
+  const renewing = due.renew(false);
+  await alarm.set(clock.now() + 5_000);
+  expect(await renewing).toBe(false);
+  expect(stored.sets).toEqual([clock.now() + 5_000]);
+});
+
+test("if the platform refuses the new alarm, the next call sets it", async () => {
+  const { clock, stored, due, one } = objectWith({ one: new QuickPart() });
+  one.at = clock.now() - 1;
+  stored.fails = 1;
+  await expect(due.renew(false)).rejects.toThrow("No storage");
+  expect(await due.renew(false)).toBe(true);
+  expect(stored.at).toBe(clock.now());
+});

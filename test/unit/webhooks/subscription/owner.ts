@@ -57,6 +57,8 @@ export class SubscriptionOwner {
   exists = true;
   alarm: number | null = null;
   puts = 0;
+  /** How often a long wait of a subscription began or ended. */
+  waitChanges = 0;
   underWay = 0;
   most = 0;
   /** Called before a subscription looks for its events. */
@@ -206,6 +208,9 @@ export class SubscriptionOwner {
             if (!isLost()) this.underWay--;
           }
         }),
+      waitChanged: () => {
+        this.waitChanges++;
+      },
       standBy: (at) =>
         port(() => {
           this.alarm = this.alarm === null ? at : Math.min(this.alarm, at);

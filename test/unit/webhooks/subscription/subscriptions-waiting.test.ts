@@ -43,6 +43,28 @@ test("a short wait is not stored", async () => {
   expect(chat.puts).toBe(before);
 });
 
+test("a subscription's wait for its next try is known outside if it takes longer than a minute, until it ends", async () => {
+  const chat = newOwner(1);
+  chat.answer = () => new Response("", { status: 500 });
+  const ends: (number | null)[] = [];
+  for (let tries = 0; tries < 3; tries++) {
+    await chat.subscriptions.run();
+    const at = chat.subscriptions.dueAt(chat.clock.now()) ?? 0;
+    ends.push(chat.subscriptions.longWaitEnd(chat.clock.now()));
+    if (tries < 2) chat.clock.advance(at - chat.clock.now());
+  }
+  expect(ends).toEqual([null, null, chat.clock.now() + 120 * SECOND]);
+  expect(chat.waitChanges).toBe(1);
+  // It depends on nothing but what is stored.
+  chat.evict();
+  chat.clock.advance(60 * SECOND);
+  expect(chat.subscriptions.longWaitEnd(chat.clock.now())).toBe(ends[2]);
+  chat.answer = () => new Response("ok");
+  await chat.pass(120 * SECOND);
+  expect(chat.subscriptions.longWaitEnd(chat.clock.now())).toBeNull();
+  expect(chat.waitChanges).toBe(2);
+});
+
 test("a webhook's object that does not answer is asked again, later each time", async () => {
   const chat = newOwner(1);
   chat.permit = () => Promise.reject(new Error("away"));

@@ -1,0 +1,22 @@
+import { earliest } from "../../platform/object/alarm.ts";
+import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
+import type { ChatFiles } from "./files/chat-files.ts";
+import type { Retention } from "./retention/retention.ts";
+
+const MINUTE_MS = 60_000;
+
+interface Parts {
+  retention: Pick<Retention, "dueAt">;
+  files: Pick<ChatFiles, "deletesAt">;
+  subscriptions: ObjectSubscriptions;
+}
+
+/**
+ * When the chat has work at a later time, Unix milliseconds, rounded up to the minute; null if it has none. Its
+ * organization finds by this that the chat has lost its alarm. Without the queue and the scheduled messages, which are
+ * reported anyway. It depends on stored times alone, and a send moves none of them, so no report is made for it.
+ */
+export function nextDueAt({ retention, files, subscriptions }: Parts, now: number): number | null {
+  const at = earliest([retention.dueAt(now), files.deletesAt(), subscriptions.all.longWaitEnd(now)]);
+  return at === null ? null : Math.ceil(at / MINUTE_MS) * MINUTE_MS;
+}
