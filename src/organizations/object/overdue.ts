@@ -1,4 +1,4 @@
-import { answerWithin, callObject } from "../../calls/call-object.ts";
+import { answerWithin, callObject, NEARBY } from "../../calls/call-object.ts";
 import type { KnownChat } from "../../model/organization.ts";
 import { settleEach } from "../../platform/concurrency.ts";
 import { causeOf } from "../../platform/log.ts";
@@ -99,18 +99,19 @@ export class Overdue implements DuePart {
     const found = new Set<string>();
     for (const { id, channelId, life, report, nextDueAt } of this.#overdue(until)) {
       found.add(channelId);
-      yield () => callObject(env.CHATS, id, (chat) => chat.checkAlarm(organizationId, { life, report, nextDueAt }));
+      yield () =>
+        callObject(env.CHATS, id, (chat) => chat.checkAlarm(organizationId, { life, report, nextDueAt }), NEARBY);
     }
     if (!existence.isReady()) return;
     for (const { id, isClosed } of [...channels.all().values()]) {
       if (isLost ? !isClosed : found.has(id))
-        yield () => callObject(env.CHANNELS, id, (channel) => channel.checkAlarm());
+        yield () => callObject(env.CHANNELS, id, (channel) => channel.checkAlarm(), NEARBY);
     }
     for (const { id } of settings.webhooks.webhooks) {
-      yield () => callObject(env.WEBHOOKS, id, (webhook) => webhook.checkAlarm(id));
+      yield () => callObject(env.WEBHOOKS, id, (webhook) => webhook.checkAlarm(id), NEARBY);
     }
     if (!this.#isAnyLost || !existence.isReady()) return;
-    for (const id of keys.ids()) yield () => callObject(env.KEYS, id, (key) => key.checkAlarm());
+    for (const id of keys.ids()) yield () => callObject(env.KEYS, id, (key) => key.checkAlarm(), NEARBY);
   }
 
   /** The chats in which something was due by `until`, each once. */
