@@ -201,8 +201,9 @@ test("a temporary organization of another folder is deleted when it is an hour o
 });
 
 test("doctor --smoke needs the operator's token, and --webhook needs --smoke", async () => {
-  const { url, home } = await begin();
-  const env = { PARLEY_URL: url, XDG_CONFIG_HOME: home };
+  const { home } = await newSmokeHome();
+  // Not of this machine, whose checkout may have a token.
+  const env = { PARLEY_URL: "https://parley.invalid", XDG_CONFIG_HOME: home };
   const without = await run(["doctor", "--smoke"], env);
   expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("needs the operator's token")]);
   const alone = await run(["doctor", "--webhook", "https://example.com"], env);
