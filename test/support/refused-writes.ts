@@ -49,7 +49,7 @@ export async function ringOrGiveUp(object: DurableObjectStub): Promise<"rang" | 
   } catch {
     for (let repeat = 1; repeat <= REPEATS; repeat++) {
       const isOver = await runInDurableObject(object, async (instance) => {
-        const { alarm } = instance as unknown as { alarm(info: AlarmInvocationInfo): Promise<void> };
+        const { alarm } = instance as unknown as { alarm: (info: AlarmInvocationInfo) => Promise<void> };
         const info = { isRetry: true, retryCount: repeat } as AlarmInvocationInfo;
         return alarm.call(instance, info).then(
           () => true,

@@ -120,7 +120,7 @@ export class ChannelObject extends DurableObject<Env> {
     this.#alarm.gone();
   }
 
-  /** Sets the alarm anew if the platform gave it up. @returns whether it had */
+  /** Sets the alarm again if the platform gave it up. @returns whether it had */
   checkAlarm(): Promise<boolean> {
     return this.#due.renew(true);
   }

@@ -15,7 +15,7 @@ interface Parts {
   due: DueWork;
 }
 
-/** Finds out whether the platform has given up the chat's alarm, and sets it anew. It does none of the work itself. */
+/** Finds out whether the platform has given up the chat's alarm, and sets it again. It does none of the work itself. */
 export class AlarmCheck {
   readonly #parts: Parts;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -31,7 +31,7 @@ export class AlarmCheck {
     if (isRecent(this.#lookedAt, LOOK_EVERY_MS, now)) return;
     this.#lookedAt = now;
     const look = async () => {
-      await null;
+      await Promise.resolve();
       await due.renew(false);
     };
     ctx.waitUntil(warnIfFails({ event: "alarm_not_checked", object: "chat" }, look));

@@ -231,7 +231,7 @@ export class KeyObject extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
-  /** Sets the alarm anew if the platform gave it up. @returns whether it had */
+  /** Sets the alarm again if the platform gave it up. @returns whether it had */
   checkAlarm(): Promise<boolean> {
     this.#stats.resume(Date.now());
     return this.#due.renew(true);

@@ -65,11 +65,11 @@ export class StandingAlarm {
   }
 
   /**
-   * Sets the alarm anew if the stored one does not serve: there is none, it is too late, or it should have rung minutes
+   * Sets the alarm again if the stored one does not serve: there is none, it is too late, or it should have rung minutes
    * ago. Looks into storage, because the platform gives up an alarm without notice.
    * @param dueAt when something is due, Unix milliseconds
    * @param delayMs how long what is overdue waits, up to 30 seconds
-   * @returns whether it was set anew
+   * @returns whether it was set again
    */
   async renew(dueAt: number, now: number, delayMs: number): Promise<boolean> {
     const known = this.#at;

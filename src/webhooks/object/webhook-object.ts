@@ -160,7 +160,7 @@ export class WebhookObject extends DurableObject<Env> {
     this.#alarm.gone();
   }
 
-  /** Sets the alarm anew if the platform gave it up. @returns whether it had */
+  /** Sets the alarm again if the platform gave it up. @returns whether it had */
   async checkAlarm(webhookId: string): Promise<boolean> {
     if (!this.#identity.isStored) return false;
     const { due, permits } = this.#of(webhookId);

@@ -297,7 +297,7 @@ test("a chat that the organization knows wrongly reports again, once", async () 
   expect(calls()).toBe(1);
 });
 
-test("an alarm that was lost beside another one is set anew: the channel's, the webhook's, the key's and the organization's own", async () => {
+test("an alarm that was lost beside another one is set again: the channel's, the webhook's, the key's and the organization's own", async () => {
   fakeReceiver(() => new Response("", { status: 500 }));
   const { api, organizationId, keyId, objects, organization } = await overdue(1);
   const webhookId = await addWebhook(organizationId);

@@ -3,6 +3,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { replaceMethod } from "../../support/faults.ts";
 import { countRowsWritten } from "../../support/rows-written.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
+import { turns } from "../../support/until.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { runCron } from "./cron.ts";
 
@@ -75,7 +76,7 @@ test("at most 20 organizations are called at once, and one that fails or runs an
   let [underWay, most] = [0, 0];
   const { called } = watchCalls(async (id) => {
     most = Math.max(most, ++underWay);
-    await scheduler.wait(1);
+    await turns(3);
     underWay--;
     if (id === ids[3])
       throw Object.assign(new Error('The RPC receiver does not implement "checkAlarms".'), { remote: true });

@@ -27,7 +27,7 @@ test("an alarm that the runtime has given up rings again after a run of the cron
   const allow = await refuseWrites(object);
   let tries = 0;
   await runInDurableObject(object, (instance) => {
-    const chats = Object.getPrototypeOf(instance) as { alarm(info: AlarmInvocationInfo): Promise<void> };
+    const chats = Object.getPrototypeOf(instance) as { alarm: (info: AlarmInvocationInfo) => Promise<void> };
     const { alarm } = chats;
     vi.spyOn(chats, "alarm").mockImplementation(function counted(this: object, info) {
       tries++;

@@ -333,7 +333,7 @@ test.each([
   ["it is much later than what is due", 60_000, true],
   ["it is due since a moment", -119_000, false],
   ["it is set soon", 30_000, false],
-])("an alarm for what is overdue is set anew if %s", async (_name, inMs, isLost) => {
+])("an alarm for what is overdue is set again if %s", async (_name, inMs, isLost) => {
   const { clock, stored, alarm, due, one } = objectWith({ one: new QuickPart() });
   one.at = clock.now() - 300_000;
   // What this instance remembers does not count: the platform gives up an alarm without notice.
