@@ -50,7 +50,7 @@ const FAILURES = {
 } as const;
 
 /**
- * Judges how a call ended. A status of Cloudflare's own is no answer of the webhook.
+ * Judges how a call ended. A status of Cloudflare itself means that the webhook did not answer.
  * @param httpStatus null if there was no answer
  * @param failure why there was no answer; ignored if there was one
  */

@@ -98,10 +98,12 @@ test("a chat with nearly full storage answers sends with a 409, and can still be
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(1);
 });
 
-test("showing a chat's queue reads only the message at its head", async () => {
+test("showing a chat's queue reads the message at its head, and once the expiries", async () => {
   const { chat, first } = await newQueue(5_000);
-  // The organization knows these messages: their counts need not be read again.
-  await runInDurableObject(env.CHATS.getByName(chat.id), (_object, { storage }) => {
+  // The organization knows these messages: their counts need not be read again. The first call finds that no alarm is set
+  // for them. What that alarm reads does not count here.
+  await runInDurableObject(env.CHATS.getByName(chat.id), (object, { storage }) => {
+    vi.spyOn(object as Required<DurableObject>, "alarm").mockResolvedValue();
     const state = { unansweredSince: null, attempts: {} };
     storage.kv.put("reported", { number: 1, seq: 5_000, eventsAfter: 0, events: 0, state });
   });
@@ -109,7 +111,8 @@ test("showing a chat's queue reads only the message at its head", async () => {
   const rows = await rowsRead(env.CHATS.getByName(chat.id), async () => {
     expect(await read()).toMatchObject({ depth: 5_000, oldest: first.createdAt });
   });
-  expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThan(20);
+  // The look for a lost alarm reads once when the next of the queue expires.
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThan(5_020);
 });
 
 test("the depth of a queue doesn't count redacted messages and the contact's messages", async () => {

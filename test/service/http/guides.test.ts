@@ -32,7 +32,7 @@ import { MAX_WARNING, MAX_WARNINGS } from "../../../src/http/warnings.ts";
 import { MAX_CALL_BODY } from "../../../src/inbound/routes.ts";
 import { MAX_WAITING_ACTS } from "../../../src/keys/waiting-acts.ts";
 import { DEFAULT_MAX_KEYS, maxRows } from "../../../src/management/key-ceilings.ts";
-import { keyPatch, MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS } from "../../../src/management/key-settings.ts";
+import { MAX_PER_SECOND, MAX_RULES, MAX_WINDOW_SECONDS, newKeyBody } from "../../../src/management/key-settings.ts";
 import { MAX_SHOWN } from "../../../src/management/left-behind.ts";
 import { MAX_OVERLAP_SECONDS } from "../../../src/management/overlap.ts";
 import { MAX_RETENTION_DAYS } from "../../../src/management/retention.ts";
@@ -267,7 +267,7 @@ test("a guide says what a stranger can use in an hour", () => {
 
 test("a guide lists every permission and every setting of a key", () => {
   const listed = rows(/^`\w+`$/, section("operating", "## Keys"));
-  const settings = Object.keys(keyPatch.shape).filter((name) => name !== "name");
+  const settings = Object.keys(newKeyBody.shape).filter((name) => name !== "name");
   expect(listed.map(([name = ""]) => name.replaceAll("`", "")).sort()).toEqual(settings.sort());
   const [, permissions = ""] = listed.find(([name]) => name === "`permissions`") ?? [];
   expect(permissions.match(/\w+:\w+/g)).toEqual([...PERMISSIONS]);

@@ -101,7 +101,7 @@ test("a page sets its own rules for framing and scripts, and a socket has the de
 
 test("a response over http has no header about https", async () => {
   const answer = await exports.default.fetch("http://parley.test/healthz");
-  expect([await answer.json(), answer.headers.get("Strict-Transport-Security")]).toEqual([{ ok: true }, null]);
+  expect([answer.status, answer.headers.get("Strict-Transport-Security")]).toEqual([200, null]);
 });
 
 test("every response has its own request id, whatever the client sends", async () => {

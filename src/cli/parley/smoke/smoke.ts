@@ -25,7 +25,7 @@ export interface SmokeOptions {
   files?: boolean;
   /** The build that a deploy has just made; null if it is not known. */
   build: string | null;
-  /** Interrupts the run. What it made is deleted all the same. */
+  /** Interrupts the run. What it made is still deleted. */
   signal: AbortSignal;
   /** The environment, which says where the configuration folder is. */
   env: Record<string, string | undefined>;
@@ -146,7 +146,7 @@ class Run {
     await Promise.all(waiting);
     const tenants = [...this.#tenants.values()];
     if (tenants.length > 0) await this.#step("deletion", TAIL, () => deletionStep(lab, tenants));
-    // Afterwards, this address is a stranger for some seconds.
+    // After it, this address is a stranger for a few seconds.
     await this.#step("limit of strangers", TAIL, () => strangersStep(lab));
     if (isLocal) this.#skip("rollout", "the service is not deployed");
     else await this.#step("rollout", "repeat this in a minute", () => rolloutStep(lab));
