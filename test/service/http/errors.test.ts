@@ -1,6 +1,5 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { app } from "../../../src/app.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { newId } from "../../../src/model/id.ts";
 import { VERSION } from "../../../src/model/version.ts";
@@ -176,7 +175,9 @@ test("healthz responds without a key, and has no other method", async () => {
 test("healthz says the version that is deployed, if there is one", async () => {
   const headers = { "CF-Ray": "8f1", "CF-Visitor": '{"scheme":"https"}' };
   expect((await call("GET", "/healthz", { headers })).body.build).toBe(env.DEPLOYED.id);
-  expect((await call("GET", "/healthz", { headers, bindings: { DEPLOYED: undefined } })).body.build).toBe(null);
+  expect((await call("GET", "/healthz", { headers, bindings: { DEPLOYED: undefined as never } })).body.build).toBe(
+    null,
+  );
 });
 
 test.each([undefined, "*/*", "application/json"])(

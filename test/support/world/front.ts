@@ -59,7 +59,7 @@ export class Front {
       const upstream = connect(Number(port), hostname, () => {
         const headers = Object.entries({ ...request.headers, "cf-connecting-ip": ADDRESS });
         upstream.write(
-          `GET ${request.url} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`,
+          `GET ${request.url} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${String(value)}\r\n`).join("")}\r\n`,
         );
         upstream.write(head);
         socket.pipe(upstream).pipe(socket);

@@ -47,8 +47,8 @@ export interface Tenant {
   chatId: string;
   createdAt: string;
   /** Asks as the key. */
-  ask(method: string, path: string, sent?: Sent): Promise<Reply>;
-  want(status: number, method: string, path: string, sent?: Sent): Promise<Reply["body"]>;
+  ask: (method: string, path: string, sent?: Sent) => Promise<Reply>;
+  want: (status: number, method: string, path: string, sent?: Sent) => Promise<Reply["body"]>;
 }
 
 const USER = "smoke-visitor";

@@ -30,7 +30,7 @@ export interface SmokeOptions {
   /** The environment, which says where the configuration folder is. */
   env: Record<string, string | undefined>;
   /** Gets each result when its step has ended. */
-  onCheck(check: SmokeCheck): void;
+  onCheck: (check: SmokeCheck) => void;
   pace?: Pace;
 }
 
