@@ -77,7 +77,7 @@ function changes(own: Env): Partial<Record<keyof Env, unknown>> {
         ),
       };
     case "no eu":
-      return { ORGANIZATIONS: without(own.ORGANIZATIONS, "_e") };
+      return { ORGANIZATIONS: without(own.ORGANIZATIONS as never, "eu") };
     default:
       return {};
   }
@@ -96,16 +96,15 @@ function withPut(bucket: R2Bucket, change: (put: Put) => Put): R2Bucket {
   });
 }
 
-/** Objects whose name has this text are refused, as a jurisdiction that the account may not use. */
-function without<T extends { getByName(name: string, options?: object): unknown }>(objects: T, part: string): T {
+/** Objects of this jurisdiction are refused, as to an account that may not use it. */
+function without<T extends { jurisdiction(name: string): unknown }>(objects: T, refused: string): T {
   return new Proxy(objects, {
     get(target, name) {
-      if (name === "jurisdiction") return undefined;
       const value = Reflect.get(target, name, target);
-      if (name !== "getByName") return typeof value === "function" ? value.bind(target) : value;
-      return (id: string, options?: object) => {
-        if (id.includes(part)) throw new Error("Jurisdiction restrictions are not available.");
-        return target.getByName(id, options);
+      if (name !== "jurisdiction") return typeof value === "function" ? value.bind(target) : value;
+      return (place: string) => {
+        if (place === refused) throw new Error("Jurisdiction restrictions are not available.");
+        return target.jurisdiction(place);
       };
     },
   });
