@@ -34,10 +34,12 @@ export interface Line {
 export async function place(chats: number[] = []) {
   const organization = await newOrganization();
   const { secret } = await newKey(organization.organizationId, { permissions: ["data:export"] });
+  const rateLimit = { limit: 10_000, windowSeconds: 60 };
+  const writer = client((await newKey(organization.organizationId, { rateLimit })).secret);
   const ids: string[] = [];
   for (const messages of chats) {
-    const { id } = await newChat(organization.api, organization.channelId);
-    await fill(id, messages, organization.api);
+    const { id } = await newChat(writer, organization.channelId);
+    await fill(id, messages, writer);
     ids.push(id);
   }
   return { ...organization, secret, ids, exporter: client(secret) };
