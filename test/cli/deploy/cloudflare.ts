@@ -111,7 +111,11 @@ export class FakeCloudflare {
       this.crons = schedules.map(({ cron }) => cron);
       return ok({ schedules });
     },
-    "GET /deployed/parley.engines.workers.dev/healthz": () => this.#ofWorker({ ok: true }),
+    // The service with the build that was deployed, of a version that no smoke test goes on with.
+    "GET /deployed/parley.engines.workers.dev/healthz": () =>
+      this.secrets
+        ? { status: 200, body: { ok: true, version: "0.0.1", build: VERSION_ID } }
+        : failed(404, NOT_FOUND, "There is nothing here yet"),
   };
 
   #ofWorker(result: unknown): Answer {
