@@ -143,6 +143,7 @@ async function writeAll(out: string): Promise<Record<string, number>> {
   await mkdir(join(out, "web-assets"), { recursive: true });
   for (const [path, script] of Object.entries(CLASSIC_SCRIPTS)) await writeScripts(out, path, script, "iife");
   await writeScripts(out, "web-assets/chat", "visitor/chat-page.tsx", "esm");
+  await writeScripts(out, "web-assets/reload", "shared/reload-when-idle.ts", "esm");
   await writeScripts(out, "web-assets/console/page", "console/page.tsx", "esm");
   await build({
     entryPoints: {

@@ -51,6 +51,7 @@ test("the build creates only the files that are needed", async () => {
     "web-assets/docs.js",
     "web-assets/later-hash.js",
     "web-assets/preview-hash.js",
+    "web-assets/reload.js",
     "widget",
     "widget.js",
   ]);

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { fetchPart } from "../../shared/fetch-part.ts";
 import { useFitHeight } from "../../shared/fit-height.ts";
 import { Quote, type Quoted } from "../../shared/message/content.tsx";
 import { MAX_LENGTH } from "../frames.ts";
@@ -130,7 +131,8 @@ function useFiles(isWanted: boolean): ReturnType<typeof composerFiles> | null {
   const [files, setFiles] = useState<ReturnType<typeof composerFiles> | null>(null);
   useEffect(() => {
     const show = (found: typeof import("./composer-files.tsx")) => setFiles(found.composerFiles());
-    if (isWanted && !files) void import("./composer-files.tsx").then(show, () => {});
+    if (isWanted && !files)
+      void fetchPart(/\/composer-files-/, () => import("./composer-files.tsx")).then(show, () => {});
   }, [isWanted]);
   return files;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { fetchPart } from "../../shared/fetch-part.ts";
 import { useLongList } from "../../shared/long-list/use-long-list.tsx";
 import { hasEarlier, newestSeq } from "../conversation.ts";
 import { fill } from "../texts.ts";
@@ -162,7 +163,7 @@ function useAskContact(isWanted: boolean): typeof AskContact | null {
   const [form, setForm] = useState<typeof AskContact | null>(null);
   useEffect(() => {
     const show = (found: typeof import("./ask-contact.tsx")) => setForm(() => found.AskContact);
-    if (isWanted && !form) void import("./ask-contact.tsx").then(show, () => {});
+    if (isWanted && !form) void fetchPart(/\/ask-contact-/, () => import("./ask-contact.tsx")).then(show, () => {});
   }, [isWanted]);
   return form;
 }
