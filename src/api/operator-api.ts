@@ -10,6 +10,7 @@ import { channelRoutesFor } from "../management/channel-routes.ts";
 import { chatErasureRoutesFor, operatorChatRoutes } from "../management/chat-routes.ts";
 import { keyRoutesFor } from "../management/key-routes.ts";
 import { memberRoutesFor } from "../management/member-routes.ts";
+import { metricsRoutes } from "../management/metrics-routes.ts";
 import { organizationRoutes } from "../management/organization-routes.ts";
 import { resealRoutes } from "../management/reseal.ts";
 import { historyRoutesFor, statsRoutes } from "../management/stats-routes.ts";
@@ -28,6 +29,9 @@ adminRoutes.use("/organizations/:id/webhooks", needsSealing);
 adminRoutes.use("/webhooks/*", needsSealing);
 adminRoutes.use("/reseal", needsSealing);
 adminRoutes.on("POST", ["/organizations/:id/keys", "/keys/:id/rotate"], needs("KEY_SECRET"));
+// Before the guard of all other routes: it has a token of its own too.
+adminRoutes.use("/metrics", blockStrangers(), refusePreflight(), authenticateOperator("METRICS_TOKEN"));
+adminRoutes.route("/", metricsRoutes);
 adminRoutes.use(blockStrangers(), refusePreflight(), authenticateOperator());
 
 adminRoutes.route("/", organizationRoutes);

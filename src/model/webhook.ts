@@ -114,6 +114,22 @@ export type WebhookStateName = (typeof WEBHOOK_STATES)[number];
 export const DISABLED_REASONS = ["failing", "gone", "customer", "operator"] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
+/** What an organization knows of a webhook's state. `at`: when it was reported, Unix milliseconds. */
+export interface ReportedWebhookState {
+  /** `ok` stands for `trial` too. */
+  state: "ok" | "failing" | "disabled";
+  /** Null unless it is disabled. */
+  reason: DisabledReason | null;
+  at: number;
+}
+
+/** How many webhooks there are, how many of them fail, and how many are disabled, by the reason. */
+export interface WebhookCounts {
+  all: number;
+  failing: number;
+  disabled: Partial<Record<DisabledReason, number>>;
+}
+
 /** What a webhook's object knows of it. Times are Unix milliseconds. */
 export interface WebhookDescription {
   state: WebhookStateName;

@@ -13,6 +13,7 @@ import { channelOperations, resealOperations } from "./operator/channels.ts";
 import { chatOperations, erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
 import { memberOperations } from "./operator/members.ts";
+import { metricsOperations } from "./operator/metrics.ts";
 import { organizationOperations } from "./operator/organizations.ts";
 import { KEY_SIDE, OPERATOR_SIDE } from "./operator/side.ts";
 import { statsOperations } from "./operator/stats.ts";
@@ -157,6 +158,7 @@ Every request that changes something, exports or searches leaves an entry in the
         ...webhookOperations(OPERATOR_SIDE),
         ...auditOperations(OPERATOR_SIDE),
         ...statsOperations(OPERATOR_SIDE),
+        ...metricsOperations,
       ],
       defaults: { limited: false, errors: ERRORS_OF_ALL },
     },

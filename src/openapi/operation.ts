@@ -69,8 +69,8 @@ export interface RequestBodySpec {
 /** A response that is not an error. */
 export type ResponseSpec = { status: number; description: string; headers?: Record<string, object> } & (
   | { schema: z.ZodType; example: object }
-  /** `part`: what the text has many of, such as its lines. */
-  | { contentType: string; part?: z.ZodType }
+  /** `part`: what the text has many of, such as its lines. Several types: the request's `Accept` chooses one. */
+  | { contentType: string | readonly string[]; part?: z.ZodType }
   | { empty: true }
 );
 
@@ -270,7 +270,8 @@ function writeResponse(response: ResponseSpec, defaults: GroupDefaults, definiti
   if ("empty" in response) return { description, headers };
   if ("contentType" in response) {
     const { contentType, part } = response;
-    return { description, headers, content: { [contentType]: part ? { schema: textOf(part, definitions) } : {} } };
+    const text = part ? { schema: textOf(part, definitions) } : {};
+    return { description, headers, content: Object.fromEntries([contentType].flat().map((type) => [type, text])) };
   }
   const { schema, example } = response;
   return {

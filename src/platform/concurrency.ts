@@ -10,17 +10,19 @@ export interface Failed<T> {
 }
 
 /**
- * Runs `work` on all items, up to `MAX_CONCURRENT` at any time. A failure stops none of the others. Never throws.
+ * Runs `work` on all items, in their order, up to `atOnce` at any time. A failure stops none of the others. Never throws.
  *
  * With `MAX_CONCURRENT` items or more, there is a pause after each item. The local runtime keeps calls between objects in
  * one process, which reads no new request while one call follows another.
  * @param clock makes the pauses
+ * @param atOnce how many calls of `work` there may be at any time
  * @returns the items for which it failed, in the order in which they failed
  */
 export async function settleEach<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<unknown>,
   clock: Pick<Clock, "wait"> = SYSTEM_CLOCK,
+  atOnce = MAX_CONCURRENT,
 ): Promise<Failed<T>[]> {
   const failed: Failed<T>[] = [];
   let begun = 0;
@@ -37,7 +39,7 @@ export async function settleEach<T>(
       if (begun >= MAX_CONCURRENT) await clock.wait(0);
     }
   };
-  await Promise.all(Array.from({ length: MAX_CONCURRENT }, takeItems));
+  await Promise.all(Array.from({ length: atOnce }, takeItems));
   return failed;
 }
 

@@ -67,6 +67,8 @@ const emails = z.pipe(
  */
 const variables = {
   ADMIN_TOKEN: unlessEmpty(z.string()),
+  /** Opens `GET /admin/v1/metrics` alone. */
+  METRICS_TOKEN: unlessEmpty(z.optional(z.string())),
   KEY_SECRET: unlessEmpty(secretKey),
   KEY_SECRET_PREVIOUS: unlessEmpty(z.optional(secretKey)),
   CREDENTIALS_KEY: unlessEmpty(secretKey),

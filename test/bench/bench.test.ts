@@ -23,6 +23,7 @@ const TINY: Sizes = {
   manyChats: 30,
   keys: 3,
   asleep: 2,
+  watched: 20,
 };
 
 /** The cases of `FULL` that have a goal. */

@@ -7,6 +7,7 @@ import { eventCases } from "./event-cases.ts";
 import { BARE, bareOf, floorCases } from "./floor-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
+import { metricsCases } from "./metrics-cases.ts";
 import { OBJECTS } from "./object-cases.ts";
 import type { Sizes } from "./sizes.ts";
 import { WEBHOOKS } from "./webhook-cases.ts";
@@ -49,6 +50,7 @@ function allCases(sizes: Sizes): Case[] {
     ...OBJECTS,
     ...WEBHOOKS,
     ...eventCases,
+    ...metricsCases(sizes),
   ];
 }
 

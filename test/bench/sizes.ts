@@ -11,6 +11,8 @@ export interface Sizes {
   keys: number;
   /** Keys and chats whose objects are not in memory. */
   asleep: number;
+  /** Channels, or organizations, whose metrics are read at once. */
+  watched: number;
 }
 
 export const FULL: Sizes = {
@@ -21,6 +23,7 @@ export const FULL: Sizes = {
   manyChats: 1_000_000,
   keys: 1_000,
   asleep: 1_000,
+  watched: 1_000,
 };
 
 /** The number of the last page of 20. */

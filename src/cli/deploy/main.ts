@@ -8,6 +8,7 @@ import { DEPLOY_USAGE, type DeployArguments, readDeployArguments } from "./argum
 import { Cloudflare, NotLoggedIn } from "./cloudflare.ts";
 import { type Bucket, readBuckets, readTarget, type Target, withDatabaseId, withoutBuckets } from "./config-file.ts";
 import { refuseLocalOnly } from "./local-only.ts";
+import { PLAN } from "./plan.ts";
 import {
   isTemporaryCheckout,
   planSecrets,
@@ -240,7 +241,8 @@ function printNextSteps(address: string, set: string[], stage: string | null): v
 ${token}npx parley login --url ${address}${stage === null ? "" : ` --save ${stage}`}
 npx parley doctor${profile}
 npx parley organizations create${profile} --name 'My company' --owner 'My name'
-`);
+
+${PLAN}`);
 }
 
 function exitCodeOf(error: unknown): number {

@@ -5,6 +5,7 @@ import type { ChatIdentity, ListAnswer } from "../../model/chat-answers.ts";
 import type { EventFact, EventType } from "../../model/event.ts";
 import type { History } from "../../model/history.ts";
 import type { RequestCounts } from "../../model/key.ts";
+import type { OrganizationMetrics } from "../../model/metrics.ts";
 import type {
   ChannelHealth,
   ChatFilter,
@@ -20,10 +21,11 @@ import type {
   ReportAnswer,
   WaitingPosition,
 } from "../../model/organization.ts";
-import type { EventRange } from "../../model/webhook.ts";
+import type { EventRange, ReportedWebhookState } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";
 import type { MemberSession } from "./member-records.ts";
+import { metricsOf } from "./metrics.ts";
 import { openForContact } from "./open-chat.ts";
 import { OrganizationParts } from "./organization-parts.ts";
 
@@ -186,6 +188,11 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#parts.feed.commit(() => this.#parts.feed.append(type, note, source, Date.now()));
   }
 
+  /** A webhook's object reports that the webhook fails, is disabled, or works again. */
+  async reportWebhook(organizationId: string, webhookId: string, state: ReportedWebhookState): Promise<void> {
+    if (await this.#parts.existence.exists(organizationId)) this.#parts.webhookStates.report(webhookId, state);
+  }
+
   /** A webhook's object can be called again. @see Subscriptions.wake */
   wakeWebhook(webhookId: string, number: number, startedAt: number, subscriptionId: string): Promise<number | null> {
     return this.#parts.subscriptions.wake(webhookId, number, startedAt, subscriptionId);
@@ -226,6 +233,11 @@ export class OrganizationObject extends DurableObject<Env> {
       keys: keys.numbers(keyIds),
       members: memberNumbers.numbers(memberIds),
     };
+  }
+
+  /** What monitoring reads; null before the organization has any. @see metricsOf */
+  metrics(keyIds: string[]): OrganizationMetrics | null {
+    return this.#isReady() ? metricsOf(this.#parts, keyIds, Date.now()) : null;
   }
 
   /** The history of a channel, a key or a member; null if it has none. */

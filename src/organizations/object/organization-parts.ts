@@ -20,6 +20,7 @@ import { ReportPace } from "./report-pace.ts";
 import { RetentionWalk } from "./retention-walk.ts";
 import { Settings } from "./settings.ts";
 import { UnreadableChats } from "./unreadable-chats.ts";
+import { WebhookStates } from "./webhook-states.ts";
 
 /** The parts of an organization's object. Most take those that they use, and may call them once all are made. */
 export class OrganizationParts {
@@ -35,6 +36,7 @@ export class OrganizationParts {
   readonly memberNumbers: MemberNumbers;
   readonly list: ChatList;
   readonly settings: Settings;
+  readonly webhookStates: WebhookStates;
   readonly existence: Existence;
   readonly alarm: StandingAlarm;
   readonly subscriptions: OwnSubscriptions;
@@ -76,6 +78,7 @@ export class OrganizationParts {
       retentionChanged: (ids) => walk.begin(ids),
       webhooksChanged: (list) => this.subscriptions.configure(list, this.feed.newestOwn),
     });
+    this.webhookStates = new WebhookStates(storage.kv, this.settings);
     this.existence = new Existence(env, storage, this.channels, this.settings);
     this.subscriptions = new OwnSubscriptions(this);
     this.members = new MemberRecords(env, storage, this.existence);

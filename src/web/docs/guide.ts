@@ -21,8 +21,8 @@ export interface Guide {
   body: string;
   headings: Link[];
   sections: Section[];
-  /** The images of the guide, as paths relative to its folder. */
-  images: string[];
+  /** The images of the guide, and the files that it links, as paths relative to its folder. */
+  files: string[];
 }
 
 export interface RenderOptions {
@@ -38,7 +38,7 @@ const MANY_COLUMNS = 5;
 export function renderGuide(markdown: string, href: string, { routes, highlighter }: RenderOptions): Guide {
   const marked = new Marked();
   const tokens = marked.lexer(markdown);
-  const images: string[] = [];
+  const files: string[] = [];
   let isInLink = false;
   marked.use({
     renderer: {
@@ -63,10 +63,11 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
         isInLink = true;
         const words = this.parser.parseInline(inside);
         isInLink = false;
+        if (/^[\w-]+\.(json|yml)$/.test(to)) files.push(to);
         return `<a href="${escapeHtml(addressOf(to))}">${words}</a>`;
       },
       image({ href: file, text }) {
-        images.push(file);
+        files.push(file);
         return `<img src="/docs/${escapeHtml(fileName(file))}" alt="${escapeHtml(text)}">`;
       },
       table(table) {
@@ -90,7 +91,7 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
   );
   const title = plain(tokens.find((token): token is Tokens.Heading => token.type === "heading")?.text ?? "");
   const [first] = tokens.filter((token): token is Tokens.Paragraph => token.type === "paragraph");
-  return { title, description: plain(first?.text ?? ""), body, headings, sections, images };
+  return { title, description: plain(first?.text ?? ""), body, headings, sections, files };
 }
 
 /** The groups and pages that an index lists: a heading for each group, `- [Title](file.md): description` for each page. */
@@ -135,12 +136,15 @@ function sampleOf({ text, lang = "" }: Tokens.Code): Sample {
   return { code: text, language, label: label.join(" ") || "this code" };
 }
 
-/** Replaces a guide's file name with the address of its page. Other addresses stay. */
+/** Replaces the name of a guide, or of another file in its folder, with its address. Other addresses stay. */
 function addressOf(to: string): string {
-  return to.replace(/^(?:\.\/)?README\.md/, "/docs").replace(/^(?:\.\/)?([\w-]+)\.md/, "/docs/$1");
+  return to
+    .replace(/^(?:\.\/)?README\.md/, "/docs")
+    .replace(/^(?:\.\/)?([\w-]+)\.md/, "/docs/$1")
+    .replace(/^([\w-]+\.(?:json|yml))$/, "/docs/$1");
 }
 
-/** The name under which an image is served next to the pages. */
+/** The name under which an image or another file is served next to the pages. */
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

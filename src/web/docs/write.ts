@@ -62,8 +62,8 @@ export async function writeDocs(out: string): Promise<void> {
   await Promise.all(pages.map((page) => write(`${page.href}.html`, layout(page))));
 
   await Promise.all(guides.map(({ file, markdown }) => write(`docs/${file}`, markdown)));
-  const images = new Set(guides.flatMap(({ images }) => images));
-  await Promise.all([...images].map((image) => copyFile(join(GUIDES, image), join(out, "docs", fileName(image)))));
+  const linked = new Set(guides.flatMap(({ files }) => files));
+  await Promise.all([...linked].map((file) => copyFile(join(GUIDES, file), join(out, "docs", fileName(file)))));
   await Promise.all(references.map(({ json, raw }) => write(json, raw)));
   const sections = [
     ...guides.flatMap(({ title, sections }) => sections.map((section) => ({ ...section, page: title }))),

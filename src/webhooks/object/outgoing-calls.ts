@@ -1,6 +1,6 @@
 import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
-import type { EventRange } from "../../model/webhook.ts";
+import type { EventRange, ReportedWebhookState } from "../../model/webhook.ts";
 import type { WebhookIdentity } from "./identity.ts";
 import type { OrganizationNotice } from "./notices.ts";
 
@@ -69,6 +69,17 @@ export class OutgoingCalls {
       const note = { webhookId, ...notice.note };
       return organization.webhookEvent(organizationId, notice.type, note, `${webhookId}:${notice.id}`);
     });
+  }
+
+  /** Tells the organization in which state the webhook is. A repeated call changes nothing. */
+  async reportState(state: ReportedWebhookState): Promise<void> {
+    const webhookId = this.#identity.id;
+    const config = await this.#identity.config();
+    if (!config) return;
+    const { organizationId } = config;
+    await callOrganization(this.#env, organizationId, (organization) =>
+      organization.reportWebhook(organizationId, webhookId, state),
+    );
   }
 
   /** @param subscriptionId the id of a chat or an organization, of which one has more after a dot */

@@ -17,6 +17,7 @@ import { Pings } from "./pings.ts";
 import type { WebhookPermitPorts } from "./ports.ts";
 import { type HeldPermit, Slots } from "./slots.ts";
 import { afterTime, disable, disablesAtOf, enable, nextChangeAt, retry } from "./state.ts";
+import { StateReport } from "./state-report.ts";
 import { Waker } from "./waker.ts";
 
 /** A subscription that is blocked asks again after this time even if nothing wakes it. */
@@ -28,6 +29,7 @@ export class WebhookPermits implements DuePart {
   readonly #slots: Slots;
   readonly #notices: Notices;
   readonly #webhook: KnownWebhook;
+  readonly #stateReport: StateReport;
   readonly #waker: Waker;
   readonly #pings: Pings;
   readonly #ended: EndedAttempts;
@@ -39,6 +41,7 @@ export class WebhookPermits implements DuePart {
     this.#notices = new Notices(ports);
     const parts = { ports, slots: this.#slots, notices: this.#notices };
     this.#webhook = new KnownWebhook(parts);
+    this.#stateReport = new StateReport(ports, () => this.#webhook.state);
     this.#ended = new EndedAttempts({ ...parts, webhook: this.#webhook });
     this.#pings = new Pings(ports.clock, this.#slots, this.#webhook);
     this.#waker = new Waker({ ...parts, webhook: this.#webhook, woken: () => this.#finish() });
@@ -163,11 +166,12 @@ export class WebhookPermits implements DuePart {
     return config && this.#pings.run(config.perSecond, () => call(config));
   }
 
-  /** Does what is due: notices, disabling, and waking subscriptions. */
+  /** Does what is due: notices, the report of the state, disabling, and waking subscriptions. */
   async run(): Promise<void> {
     if (!(await this.#webhook.configure())) return;
     this.#passTime();
     await this.#notices.flush();
+    await this.#stateReport.flush();
     await this.#finish();
   }
 
@@ -176,7 +180,8 @@ export class WebhookPermits implements DuePart {
     // Without a configuration, everything was deleted.
     if (!this.#webhook.config) return null;
     const wakeAt = this.#waker.dueAt(this.#webhook.config.concurrency);
-    const due = [nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeAt].filter((at) => at !== null);
+    const organizationAt = [this.#notices.dueAt(), this.#stateReport.dueAt()];
+    const due = [nextChangeAt(this.#webhook.state), ...organizationAt, wakeAt].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
@@ -185,6 +190,7 @@ export class WebhookPermits implements DuePart {
     this.#slots.clear();
     this.#waker.reset();
     this.#ended.forget();
+    this.#stateReport.forget();
   }
 
   #decide(subscriptionId: string, { perSecond, concurrency }: WebhookConfig): PermitDecision {

@@ -4,10 +4,11 @@ import type { WebhookConfig } from "./configuration.ts";
 import type { FailedEvents } from "./failed-events.ts";
 import type { NoticePorts } from "./notices.ts";
 import type { Replays } from "./replays.ts";
+import type { StateReportPorts } from "./state-report.ts";
 import type { WaitingSubscriptions } from "./waiting-subscriptions.ts";
 
 /** What the permits of a webhook need: its storage, the parts that work on it, and calls to others. */
-export interface WebhookPermitPorts extends NoticePorts {
+export interface WebhookPermitPorts extends NoticePorts, StateReportPorts {
   clock: Clock;
   waiting: Pick<WaitingSubscriptions, "add" | "remove" | "numberOf" | "next" | "hasOthers" | "hasAny" | "count">;
   log: Pick<AttemptLog, "add" | "tally" | "subscriptionsToRetry">;

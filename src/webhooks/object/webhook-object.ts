@@ -198,6 +198,7 @@ export class WebhookObject extends DurableObject<Env> {
       configuration: (version) => identity.config(version),
       wakeSubscription: (subscriptionId, number, startedAt) => calls.wake(subscriptionId, number, startedAt),
       notify: (notice) => calls.notify(notice),
+      reportState: (state) => calls.reportState(state),
       warn: (fields) => identity.warn(fields),
       replays,
       atomically: (writes) => this.ctx.storage.transactionSync(writes),

@@ -53,6 +53,8 @@ export class WebhookOrganization {
 
   webhookEvent(): void {}
 
+  reportWebhook(): void {}
+
   /** Reads the list of webhooks again. */
   refreshWebhooks(): void {
     const { rows } = this.#directory.database.query(

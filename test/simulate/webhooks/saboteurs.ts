@@ -102,8 +102,8 @@ export const PLAIN_SABOTEURS = wrongVersions({
   },
   "src/webhooks/object/permits.ts": {
     "the alarm of waiting subscriptions is forgotten": [
-      "nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeAt]",
-      "nextChangeAt(this.#webhook.state), this.#notices.dueAt(), wakeAt && null]",
+      "nextChangeAt(this.#webhook.state), ...organizationAt, wakeAt]",
+      "nextChangeAt(this.#webhook.state), ...organizationAt, wakeAt && null]",
     ],
   },
   "src/webhooks/object/attempt-log.ts": {

@@ -26,6 +26,7 @@ function problem(name: (typeof VARIABLES)[number], value?: string): unknown {
 test("the variables are those that a deployment sets", () => {
   expect(VARIABLES).toEqual([
     "ADMIN_TOKEN",
+    "METRICS_TOKEN",
     "KEY_SECRET",
     "KEY_SECRET_PREVIOUS",
     "CREDENTIALS_KEY",

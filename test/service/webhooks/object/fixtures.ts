@@ -176,6 +176,9 @@ export function fakeOrganization({
           if (fails()) throw new Error("the organization does not answer");
           events.push({ type, note, source });
         },
+        reportWebhook: async () => {
+          if (fails()) throw new Error("the organization does not answer");
+        },
         pointersBetween: async (since: number, until: number, after: number) => pointers(since, until, after),
         // The organization's own subscription.
         replayEvents: async () => 0,

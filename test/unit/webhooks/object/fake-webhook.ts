@@ -1,5 +1,6 @@
 import type {
   EventRange,
+  ReportedWebhookState,
   WebhookAttempt,
   WebhookPermitAnswer,
   WebhookPermitRequest,
@@ -57,6 +58,7 @@ export class FakeWebhook {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 20, 10));
   readonly waiting = new FakeWaiting();
   readonly notices: Notice[] = [];
+  readonly stateReports: ReportedWebhookState[] = [];
   readonly failed: [string, EventRange][] = [];
   readonly log: { attempt: WebhookAttempt; epoch: number; at: number }[] = [];
   config: WebhookConfig;
@@ -72,6 +74,8 @@ export class FakeWebhook {
   logFails = 0;
   /** Whether the organization takes a notice. */
   onNotice: (id: string) => unknown = () => {};
+  /** Whether it accepts a report of the webhook's state. */
+  onStateReport: (state: ReportedWebhookState) => unknown = () => {};
   readonly warnings: { event: string }[] = [];
   /** Reads the configuration. */
   read: () => Promise<WebhookConfig> = async () => this.config;
@@ -189,6 +193,10 @@ export class FakeWebhook {
       notify: async (notice) => {
         await this.onNotice(notice.id);
         if (notice.type !== "act") this.notices.push(notice);
+      },
+      reportState: async (state) => {
+        await this.onStateReport(state);
+        this.stateReports.push(state);
       },
       warn: (fields) => void this.warnings.push(fields),
       replays: { countsWith: () => ({ ended: 0, sent: 0 }), keep: () => {} },
