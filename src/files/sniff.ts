@@ -59,7 +59,7 @@ const BEGINNINGS: [bytes: string, type: string][] = [
 const PROVEN = /^(?:image|audio|video)\/|^application\/(?:pdf|zip|gzip|ogg|epub\+zip|x-tgsticker|vnd\.openxml)/;
 /** What its client does not know. */
 const UNKNOWN = "application/octet-stream";
-/** What HTTP clients say if nobody told them a type: curl and Python's urllib send a body as the last one. */
+/** What HTTP clients say without a type: curl and Python's urllib send a body as the last one. */
 const SAYS_NOTHING = ["", "binary/octet-stream", "application/x-binary", "application/x-www-form-urlencoded"];
 /** A body with boundaries around the file, which would be stored with it. */
 const FORM = /^multipart\//;

@@ -12,7 +12,7 @@ export function serviceNow(): number {
  * @param sentAt when the request was sent, by this computer's clock
  */
 export function learnClock(response: Response, sentAt: number): void {
-  const told = Date.parse(response.headers.get("Date") ?? "");
-  if (Number.isNaN(told)) return;
-  aheadMs = Math.min(Math.max(aheadMs, told - Date.now()), told + 1_000 - sentAt);
+  const serverTime = Date.parse(response.headers.get("Date") ?? "");
+  if (Number.isNaN(serverTime)) return;
+  aheadMs = Math.min(Math.max(aheadMs, serverTime - Date.now()), serverTime + 1_000 - sentAt);
 }

@@ -93,7 +93,7 @@ interface NamedSchema {
 /** The objects in a schema that have named fields: itself, its items, or its alternatives. */
 function objectsIn(schema: Schema, schemas: Schemas, name = ""): NamedSchema[] {
   if (schema.$ref) return objectsIn(schemas[nameOf(schema.$ref)] ?? {}, schemas, nameOf(schema.$ref));
-  // Alternatives are told apart by their type.
+  // The type distinguishes the alternatives.
   if (schema.properties) return [{ name: name || String(schema.properties.type?.const ?? ""), schema }];
   const inside = [...(schema.anyOf ?? schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])];
   return inside.flatMap((each) => objectsIn(each, schemas));

@@ -8,7 +8,7 @@ export function newsFor(host: HostFrame | null): (view: SessionView) => void {
   /** The number that the widget has, or the title shows; null before. */
   let shown: number | null = null;
   /** The newest message that was reported to the site. Until the history is here, none is new. */
-  let told = Number.POSITIVE_INFINITY;
+  let announced = Number.POSITIVE_INFINITY;
   let known = false;
   return ({ unread, conversation }) => {
     const { entries, caughtUp } = conversation;
@@ -22,8 +22,8 @@ export function newsFor(host: HostFrame | null): (view: SessionView) => void {
     if (!caughtUp) return;
     for (const { message } of entries) {
       const { seq, direction } = message;
-      if (seq > told) host?.post({ parley: "message", seq, direction });
+      if (seq > announced) host?.post({ parley: "message", seq, direction });
     }
-    told = newestSeq(conversation);
+    announced = newestSeq(conversation);
   };
 }

@@ -3,10 +3,10 @@ import { now } from "../parts/time.tsx";
 
 /**
  * A time can pass while its dialog is open. The person is asked before the message is sent at once.
- * @param isTold whether the dialog said that the time has passed
+ * @param isWarned whether the dialog said that the time has passed
  */
-export function requireFuture(time: number, isTold: boolean): void {
-  if (isTold || time > Date.now()) return;
+export function requireFuture(time: number, isWarned: boolean): void {
+  if (isWarned || time > Date.now()) return;
   now.value = Date.now();
   const message = "has passed meanwhile. Send now, or choose another time.";
   throw new ParleyError(message, { status: null, code: "past", errors: [{ path: "scheduledAt", message }] });

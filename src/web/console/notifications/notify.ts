@@ -20,7 +20,7 @@ const MOST_AT_ONCE = 3;
 type Person = { id: string | null; name: string | null } | null;
 
 /** The data of the events that cause notifications. */
-interface Told {
+interface Reported {
   assigneeId?: string | null;
   by?: Person;
   note?: { author: Person; mentions: string[] };
@@ -29,7 +29,7 @@ interface Told {
 /** The chats that wait for a notification, by id and reason. `isOwn`: this tab led when it heard of it. */
 const waiting = new Map<string, [place: Place, chatId: string, why: Why, text: string, isOwn: boolean]>();
 const shown = new Map<string, Notification>();
-let toldAt = 0;
+let notifiedAt = 0;
 
 /**
  * Tells the person of an event of a chat, as they chose. Only the tab that leads does. The others remember the event as
@@ -40,10 +40,10 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   if (!event && isLeading) for (const id of unread.value) void wantedChat(place, id, "message");
   const { type, chatId, data } = event ?? {};
   if (!chatId) return;
-  const { assigneeId, by, note } = data as Told;
+  const { assigneeId, by, note } = data as Reported;
   const own = currentSession().member?.id;
   const wait = (why: Why, text: string) => {
-    const after = isLeading ? toldAt + EVERY_MS - Date.now() : EVERY_MS;
+    const after = isLeading ? notifiedAt + EVERY_MS - Date.now() : EVERY_MS;
     if (waiting.size === 0) setTimeout(() => void tellWaiting(place), after);
     waiting.set(chatId + why, [place, chatId, why, text, isLeading]);
   };
@@ -65,7 +65,7 @@ async function tellWaiting({ organization, to }: Place): Promise<void> {
   const now = [...waiting.values()];
   waiting.clear();
   if (!leading) return;
-  toldAt = Date.now();
+  notifiedAt = Date.now();
   for (const [place, id, why, text, isOwn] of now) {
     // The tab that led before has shown it.
     if (!isOwn && unread.value.has(id)) continue;

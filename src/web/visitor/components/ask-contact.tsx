@@ -15,7 +15,7 @@ export interface AskContactProps {
 
 /** Asks an anonymous visitor, once, how the company can reach them. They can decline. */
 export function AskContact({ view, facts, words, session, asked }: AskContactProps) {
-  const [state, setState] = useState<"ask" | "told" | "done">(() => (asked.get() ? "done" : "ask"));
+  const [state, setState] = useState<"ask" | "sent" | "done">(() => (asked.get() ? "done" : "ask"));
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const { texts } = words;
@@ -24,11 +24,11 @@ export function AskContact({ view, facts, words, session, asked }: AskContactPro
   const isDue = facts.askContact === "afterFirst" || (facts.askContact === "whenClosed" && !facts.isOpen);
   // Before the first message there is no contact who could have a name.
   if (!isDue || !hasWritten || state === "done") return null;
-  const end = (next: "told" | "done") => {
+  const end = (next: "sent" | "done") => {
     asked.set();
     setState(next);
   };
-  if (state === "told" && contactFault === null) {
+  if (state === "sent" && contactFault === null) {
     return (
       <p class="ask" role="status">
         {texts.contactThanks}
@@ -43,7 +43,7 @@ export function AskContact({ view, facts, words, session, asked }: AskContactPro
         event.preventDefault();
         const contact = { ...(name.trim() && { name: name.trim() }), ...(email.trim() && { email: email.trim() }) };
         if (Object.keys(contact).length === 0) end("done");
-        else if (session.tellContact(contact)) end("told");
+        else if (session.tellContact(contact)) end("sent");
       }}
     >
       <p>{texts.askContact}</p>
