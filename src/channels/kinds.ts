@@ -1,5 +1,6 @@
 import { fault } from "../http/validation.ts";
 import type { ChannelKind } from "../model/channel-kind.ts";
+import type { Alike } from "../model/organization.ts";
 import type { ChannelSpec } from "./network/spec.ts";
 import { ADAPTERS } from "./registry.ts";
 import { webSpec } from "./web/spec.ts";
@@ -7,6 +8,26 @@ import { webSpec } from "./web/spec.ts";
 export const KINDS: Record<ChannelKind, ChannelSpec> = { ...ADAPTERS, web: webSpec };
 
 export const CHANNEL_KINDS = Object.keys(KINDS) as ChannelKind[];
+
+/** Other ways to write addresses of a channel. @param isFromNetwork a network wrote them, and no person */
+export function alikeOf(kind: ChannelKind, addresses: string[], isFromNetwork: boolean): Alike {
+  const forms = addresses.map((address) => KINDS[kind].alike?.(address) ?? { same: [], possible: [] });
+  return {
+    same: forms.flatMap(({ same }) => same),
+    possible: isFromNetwork ? forms.flatMap(({ possible }) => possible) : [],
+  };
+}
+
+/** The addresses that a text can stand for, by the kinds of channel where it stands for more than itself. */
+export function addressesOf(text: string): Partial<Record<ChannelKind, string[]>> {
+  const kinds = CHANNEL_KINDS.filter((kind) => KINDS[kind].alike);
+  return Object.fromEntries(
+    kinds.map((kind) => {
+      const address = KINDS[kind].address(text) ?? text;
+      return [kind, [text, address, ...alikeOf(kind, [address], false).same]];
+    }),
+  );
+}
 
 /**
  * A contact's address as its channel stores it.

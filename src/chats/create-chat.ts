@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { Owner } from "../calls/call-chat.ts";
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import { type NewChat, openChat } from "../calls/open-chat.ts";
-import { contactAddress } from "../channels/kinds.ts";
+import { alikeOf, contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
@@ -44,6 +44,7 @@ export async function createChat(
   const opened = await openChat(env, {
     channel: { ...channel, region },
     address,
+    alike: alikeOf(channel.kind, [address], false),
     name,
     metadata: body.metadata,
     isLimited: true,

@@ -4,6 +4,7 @@ import { callObject } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import type { ChannelRecord } from "../calls/channel-record.ts";
 import { openChat } from "../calls/open-chat.ts";
+import { alikeOf } from "../channels/kinds.ts";
 import { lineOf } from "../channels/network/received.ts";
 import { storeTemplateNews } from "../channels/templates/sync.ts";
 import { directory } from "../db/client.ts";
@@ -85,7 +86,9 @@ async function storeMessage(
   const others = item.addresses.filter((address) => address !== item.address);
   const { address } = item;
   const name = lineOf(item.name, MAX_NAME) ?? null;
-  const opened = await openChat(env, { channel, address, others, name, isLimited: false });
+  const username = usernameOf(item);
+  const alike = alikeOf(channel.kind, [address, ...others], true);
+  const opened = await openChat(env, { channel, address, others, alike, name, username, isLimited: false });
   if (opened.outcome === "no_channel") return "unknown_chat";
   // No limit holds for a chat that a network brings. If one did, acknowledging the message would lose it.
   if (opened.outcome === "chat_limit") throw unavailable("a limit refused a chat that a network brings");
@@ -117,11 +120,16 @@ async function storeInChat(
     origin,
     // All of them: the chat may have been found by another address.
     addresses: [item.address, ...item.addresses],
+    username: usernameOf(item),
     extra: { quote, tap, location, contacts, sticker },
   };
   const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
   if (answer?.outcome === "refused") throw new Error(`A network's message was refused: ${answer.code}`);
   return answer?.outcome ?? "unknown_chat";
+}
+
+function usernameOf({ username }: InboundMessage): string | null | undefined {
+  return username === undefined ? undefined : (lineOf(username, MAX_NAME) ?? null);
 }
 
 /** A text within the limits. Only an absurdly long text is cut. */
@@ -181,17 +189,13 @@ function changed(answer: { outcome: "ok" | "no_message" | "not_reported" } | nul
   return answer.outcome === "ok" ? "applied" : "unknown_message";
 }
 
-/** The organization's object learns the new address first, because the contact may write from it at once. */
-async function storeAddressChange(
-  env: Env,
-  channel: ChannelRecord,
-  { from, to }: AddressChange,
-): Promise<StoreOutcome> {
+/** The organization's object learns the new addresses first, because the contact may write from them at once. */
+async function storeAddressChange(env: Env, channel: ChannelRecord, change: AddressChange): Promise<StoreOutcome> {
   const chatId = await callOrganization(env, channel.organizationId, (organization) =>
-    organization.addAddress(channel.id, from, to),
+    organization.linkAddresses(channel.id, change, alikeOf(channel.kind, [...change.from, ...change.to], true)),
   );
   if (!chatId) return "unknown_chat";
-  const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.changeAddress(as, to)));
+  const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.changeAddresses(as, change)));
   return answer ? "applied" : "unknown_chat";
 }
 
@@ -209,7 +213,7 @@ async function callByAddress<Answer>(
   // The chat was deleted, and the contact may have another one.
   knownChats(env).delete(addressKey);
   const chatId = await callOrganization(env, channel.organizationId, (organization) =>
-    organization.findByAddress(channel.id, address),
+    organization.findByAddress(channel.id, address, alikeOf(channel.kind, [address], true)),
   );
   return chatId ? nullIfNotFound(callChat(env, channel, chatId, call)) : null;
 }

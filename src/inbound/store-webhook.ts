@@ -32,8 +32,7 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
     webhook.items.map(({ account }) => account),
   );
   const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
-  const byContact = Map.groupBy(webhook.items, ({ account, item }) => JSON.stringify([account, subjectOf(item)]));
-  await doEach(byContact.values(), async (items) => {
+  await doEach(byContact(webhook.items), async (items) => {
     const [{ account } = { account: null }] = items;
     let found = accounts.get(account);
     if (!found) accounts.set(account, (found = findAccount(account)));
@@ -43,10 +42,75 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
   });
 }
 
-/** The items about one contact are stored in order, and so are those about one template. */
-function subjectOf(item: InboundItem["item"]): string | null {
-  if (item.kind === "address") return item.from;
-  return item.kind === "template" ? item.name : item.address;
+/**
+ * The items in groups: each has all items of one contact, by all addresses that they name, or all of one template. Changes
+ * of addresses come first, and a message brings them along: it may create the chat.
+ */
+function byContact(items: InboundItem[]): InboundItem[][] {
+  const groups = new Map<string, Group>();
+  for (const [index, { account, item }] of items.entries()) {
+    let group: Group = { items: [index], into: null };
+    for (const subject of subjectsOf(item)) {
+      const name = JSON.stringify([account, subject]);
+      const known = groups.get(name);
+      if (known) group = joined(group, lastOf(known));
+      else groups.set(name, group);
+    }
+  }
+  return [...new Set([...groups.values()].map(lastOf))].map((group) => {
+    const indexes = group.items.toSorted((one, other) => one - other);
+    return withChangesFirst(indexes.map((index) => items[index] as InboundItem));
+  });
+}
+
+/** The places of items in a call. A group that went into another one has none. */
+interface Group {
+  items: number[];
+  into: Group | null;
+}
+
+function lastOf(group: Group): Group {
+  let last = group;
+  while (last.into) last = last.into;
+  return last;
+}
+
+/** Puts the smaller group into the greater one. @returns that one */
+function joined(one: Group, other: Group): Group {
+  if (one === other) return one;
+  const [small, great] = one.items.length < other.items.length ? [one, other] : [other, one];
+  for (const index of small.items) great.items.push(index);
+  Object.assign(small, { items: [], into: great });
+  return great;
+}
+
+/** What items have in common that must be stored in order: an address of a contact, or a template. */
+function subjectsOf(item: InboundItem["item"]): (string | null)[] {
+  switch (item.kind) {
+    case "address":
+      return [...item.from, ...item.to];
+    case "template":
+      return [item.name];
+    case "message":
+    case "status":
+      return [item.address, ...item.addresses];
+    default:
+      return [item.address];
+  }
+}
+
+function withChangesFirst(group: InboundItem[]): InboundItem[] {
+  const changes = group.filter(({ item }) => item.kind === "address");
+  if (changes.length === 0) return group;
+  const linked = changes.flatMap(({ item }) => subjectsOf(item) as string[]);
+  const others = group
+    .filter(({ item }) => item.kind !== "address")
+    .map((each) =>
+      each.item.kind === "message"
+        ? { ...each, item: { ...each.item, addresses: [...each.item.addresses, ...linked] } }
+        : each,
+    );
+  return [...changes, ...others];
 }
 
 async function storeInOrder(env: Env, call: Call, channel: ChannelRecord, items: InboundItem[]): Promise<void> {

@@ -94,6 +94,8 @@ export interface InboundDraft {
   origin: string | null;
   /** Further addresses of the contact that the network sent with the message. */
   addresses: string[];
+  /** The contact's public name; absent if the network does not say it. */
+  username?: string | null | undefined;
   /** What it says besides text and media; absent for none. */
   extra?: InboundExtra | undefined;
 }
@@ -283,6 +285,8 @@ export interface ChatIdentity {
   life: number;
   /** Addresses of the contact that the organization's object had when the chat was adopted. */
   addresses: string[];
+  /** The contact's public name at that time; absent if there was none. */
+  username?: string;
 }
 
 /** The organization for which a chat's object is called. Any other organization, or an early call, gets `unknown`. */

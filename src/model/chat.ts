@@ -26,7 +26,16 @@ export interface LastMessage {
 export interface Chat {
   id: string;
   channel: { id: string; kind: ChannelKind; name: string };
-  contact: { address: string; name: string | null };
+  contact: {
+    address: string;
+    name: string | null;
+    /** The contact's public name on the network, without an @. */
+    username: string | null;
+    /** All addresses that lead to this chat, the first one first. */
+    addresses: string[];
+    /** Other chats of the same contact on this channel; absent if none is known. */
+    sameAs?: string[] | undefined;
+  };
   metadata: Metadata;
   createdAt: string;
   lastMessageAt: string | null;

@@ -97,6 +97,8 @@ export interface InboundMessage {
   /** Other addresses of the same contact in the webhook. */
   addresses: string[];
   name: string | null;
+  /** The contact's public name, without an @; absent if the network does not say it. */
+  username?: string | null | undefined;
   type: MessageType;
   /** The text or caption; for a type that the service does not support, a short description. */
   content: string;
@@ -154,11 +156,14 @@ export interface StatusUpdate {
   reactionAt?: number | undefined;
 }
 
-/** A contact's address has changed. */
+/**
+ * Addresses of one contact. Those in `from` no longer reach the contact; those in `to` do, the best one first. All of them
+ * lead to the same chat.
+ */
 export interface AddressChange {
   kind: "address";
-  from: string;
-  to: string;
+  from: string[];
+  to: string[];
 }
 
 /** A network's report about a template of the account `wabaId`, at `at` (Unix milliseconds). */

@@ -17,6 +17,15 @@ import type { WebhookList } from "./webhook.ts";
  * optional fields: during a deploy the callers run different versions for minutes.
  */
 
+/**
+ * Other ways to write an address. `same`: the same contact. `possible`: one of them at most is, so that they count only if
+ * a single chat has any.
+ */
+export interface Alike {
+  same: string[];
+  possible: string[];
+}
+
 /** A request for the chat of a contact's address. */
 export interface OpenRequest {
   organizationId: string;
@@ -24,12 +33,22 @@ export interface OpenRequest {
   address: string;
   /** Further addresses of the same contact. A chat of any of them is the contact's chat. */
   others: string[];
+  /** A chat of one of these is the contact's too, if none of the others has one. */
+  alike?: Alike;
   name: string | null;
+  /** Absent if the caller does not know it. */
+  username?: string | null | undefined;
   metadata: Metadata;
   /** The id that the chat gets if it is created. */
   proposedId: string;
   /** Whether limits apply. They never refuse what a network brings. */
   isLimited: boolean;
+}
+
+/** What a network said of a chat's contact: further addresses, and the public name if it said one. */
+export interface ContactNews {
+  addresses: string[];
+  username?: string | null | undefined;
 }
 
 /** The result. The chat's object adopts `identity`. */
@@ -48,6 +67,8 @@ export type Waiting = "unanswered" | "scheduled";
 export interface ChatFilter {
   channel?: string | undefined;
   contact?: string | undefined;
+  /** All ways to write `contact`, for the kinds of channel that have more than one. */
+  contactForms?: Partial<Record<ChannelKind, string[]>> | undefined;
   /** The beginning of an address, or of words of a name. It can be given with `channel` alone. */
   search?: string | undefined;
   /** Only the chats that wait for this; undefined for all chats. */

@@ -91,6 +91,16 @@ export const chatSchema = resource<directory.Chat>()(
     contact: group("The person outside the organization", {
       address: text("The contact's first known address on the channel. It never changes"),
       name: textOrNull("The contact's name, if known"),
+      username: textOrNull("The contact's public name on the network, without an @. It can change hands"),
+      addresses: z
+        .array(z.string())
+        .describe("All addresses that lead to this chat, the first one first: numbers, user ids, earlier ones"),
+      sameAs: z
+        .array(z.string())
+        .optional()
+        .describe(
+          "Other chats of the same contact on this channel: they began before the network said so, and stay apart. Absent if there are none",
+        ),
     }),
     metadata,
     createdAt: time("When it was created"),

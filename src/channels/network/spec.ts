@@ -3,6 +3,7 @@ import type { ChannelSettings } from "../../model/channel.ts";
 import type { RenderingOf } from "../../model/content.ts";
 import { atMost, optional, REQUIRED } from "../../model/field.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
+import type { Alike } from "../../model/organization.ts";
 
 /** What defines a kind of channel: its credentials, its settings, and the form of its contacts' addresses. */
 export interface ChannelSpec {
@@ -13,6 +14,8 @@ export interface ChannelSpec {
   accountOf?: (credentials: Record<string, string>) => string | null;
   /** A contact's address as the channel stores it; null if the text is not an address. */
   address(text: string): string | null;
+  /** Other ways to write an address; absent if there are none on this kind of channel. */
+  alike?(address: string): Alike;
   /** The error message for a text that is not an address. */
   addressError: string;
   renderingOf: RenderingOf;

@@ -71,7 +71,8 @@ function readMessage(raw: unknown, token: string): { item: InboundMessage | Addr
       kind: "message",
       networkId: idOf(token, address, read),
       address,
-      addresses: [],
+      addresses: ownNumber(read, fields(raw)),
+      username: usernameOf(chat),
       // A group's name takes precedence over the name of the member who wrote.
       name: nameOf(chat) ?? (from ? nameOf(from) : null),
       ...contentOf(read, fields(raw)),
@@ -80,10 +81,23 @@ function readMessage(raw: unknown, token: string): { item: InboundMessage | Addr
   };
 }
 
+/** Telegram leaves the name out if there is none. */
+function usernameOf({ username }: Message["chat"]): string | null {
+  return username || null;
+}
+
+/** The contact's own phone number, if the message is its card. Telegram sends nothing to numbers. */
+function ownNumber({ chat }: Message, raw: Record<string, unknown>): string[] {
+  const { user_id, phone_number } = fields(raw.contact);
+  const [, digits] = typeof phone_number === "string" ? (/^\+?([1-9]\d{6,14})$/.exec(phone_number) ?? []) : [];
+  // In a private chat, the chat's id is the contact's.
+  return digits !== undefined && user_id === chat.id && fields(raw.from).id === chat.id ? [`+${digits}`] : [];
+}
+
 /** The change of a group's id when it becomes a supergroup. Telegram reports it in both the old and the new group. */
 function changeIn({ chat, migrate_to_chat_id: to, migrate_from_chat_id: from }: Message): AddressChange | null {
-  if (to !== undefined) return { kind: "address", from: String(chat.id), to: String(to) };
-  return from === undefined ? null : { kind: "address", from: String(from), to: String(chat.id) };
+  if (to !== undefined) return { kind: "address", from: [String(chat.id)], to: [String(to)] };
+  return from === undefined ? null : { kind: "address", from: [String(from)], to: [String(chat.id)] };
 }
 
 /** A live location is edited each time that it moves. Only words count. */
@@ -109,6 +123,7 @@ function readTap(raw: unknown, token: string): { item: InboundMessage; receipt: 
       networkId: networkIdOf(token, address, `tap.${id}`),
       address,
       addresses: [],
+      ...(message && { username: usernameOf(message.chat) }),
       name: (message && nameOf(message.chat)) ?? nameOf(from),
       type: "TEXT",
       content: tapped.title || "[button]",

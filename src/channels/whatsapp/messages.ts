@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { MessageType } from "../../model/content.ts";
-import type { AddressChange, InboundItem, InboundMessage } from "../../model/network.ts";
+import type { InboundItem, InboundMessage } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { receivedContentType } from "../network/network-response.ts";
 import {
@@ -13,6 +13,7 @@ import {
 } from "../network/received.ts";
 import { describe, fieldAt, listAt } from "./describe.ts";
 import { distinct, type MetaContact, networkId, person } from "./fields.ts";
+import { addressChange } from "./system-notice.ts";
 
 /** A message from a contact. The field that its type names has what it says. */
 export const message = z.looseObject({
@@ -28,7 +29,6 @@ type Received = z.output<typeof message>;
 
 const textBody = z.object({ body: z.string() });
 const mediaBody = z.object({ id: networkId, caption: textField, mime_type: textField, filename: textField });
-const systemBody = z.object({ wa_id: person, customer: person, user_id: person, previous_user_id: person });
 const reaction = z.object({ message_id: networkId, emoji: z.nullish(z.string()) });
 const original = z.object({ original_message_id: networkId });
 const editedBody = z.looseObject({ type: z.string() });
@@ -45,6 +45,7 @@ type Content = Pick<InboundMessage, "type" | "content" | "media" | "tap" | "loca
 
 /** The items of a message from a contact, or the note that it leaves. */
 export function messageItems(received: Received, contact: MetaContact | undefined): InboundItem["item"][] | string {
+  if (received.type === "system") return noticeOf(received);
   const [address, ...addresses] = distinct([
     received.from,
     contact?.wa_id,
@@ -61,17 +62,34 @@ export function messageItems(received: Received, contact: MetaContact | undefine
   if (reacted) return [reacted];
   const name = contact?.profile?.name || contact?.profile?.username || null;
   const quote = context?.id !== undefined && { quote: context.id };
+  const username = contact?.profile?.username;
   const item = {
     kind: "message",
     networkId: id,
     address,
-    addresses,
+    addresses: distinct([...addresses, ...verifiedNumbers(type, part)]),
     name,
+    ...(username && { username }),
     ...contentOf(type, part),
     ...quote,
   } as const;
-  // The message comes first, because it may create the chat whose address changes.
-  return type === "system" ? [item, ...addressChanges(part, received.from)] : [item];
+  return [item];
+}
+
+/** What WhatsApp itself says of a contact: no message, and perhaps other addresses. */
+function noticeOf(received: Received): InboundItem["item"][] | string {
+  const change = addressChange(received);
+  return change ? [change] : "system without an address";
+}
+
+/** The contact's own number, which WhatsApp has verified: the contact shared it when the company asked. */
+function verifiedNumbers(type: string, part: unknown): string[] {
+  if (type !== "contacts") return [];
+  return listAt(part)
+    .filter((card) => fieldAt(card, "origin") === "contact_request")
+    .flatMap((card) => listAt(card, "phones"))
+    .map((phone) => fieldAt(phone, "wa_id"))
+    .filter((number): number is string => typeof number === "string" && /^\d{1,20}$/.test(number));
 }
 
 /** The field that has the content of a message of a type, not validated. */
@@ -161,16 +179,4 @@ function wordsOf(edited: unknown): string | null {
   if (typeof words === "string") return words;
   // An edit can remove the caption of media.
   return MEDIA_TYPES.has(body.type) && part instanceof Object ? "" : null;
-}
-
-/** The changes of a contact's phone number or user id. */
-function addressChanges(part: unknown, from: string | undefined): AddressChange[] {
-  const system = systemBody.safeParse(part);
-  if (!system.success) return [];
-  const { wa_id, customer, user_id, previous_user_id } = system.data;
-  const pairs = [
-    [customer ?? from, wa_id],
-    [previous_user_id, user_id],
-  ] as const;
-  return pairs.flatMap(([old, to]) => (old && to && old !== to ? [{ kind: "address", from: old, to }] : []));
 }

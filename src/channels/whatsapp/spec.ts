@@ -2,9 +2,11 @@ import * as z from "zod/mini";
 import { whatsappRendering } from "../../model/channel-kinds/whatsapp.ts";
 import { optional } from "../../model/field.ts";
 import { type FileInfo, MEBIBYTE, type MediaType } from "../../model/file.ts";
+import type { Alike } from "../../model/organization.ts";
 import { credential, networkSettings, secret } from "../network/spec.ts";
+import { ivorianForms, otherForm, whatsappAddress } from "./phone-number.ts";
 
-/** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number. */
+/** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number or a user id. */
 export const whatsappSpec = {
   credentials: z.object({
     phoneNumberId: credential(/^\s*\d{1,32}\s*$/, "must be 1 to 32 digits", 64),
@@ -16,12 +18,13 @@ export const whatsappSpec = {
   }),
   defaults: { perSecond: 80 },
   accountOf: ({ phoneNumberId = null }: Record<string, string | null>) => phoneNumberId,
-  // Removes formatting, so that each number is one address.
-  address(text: string): string | null {
-    const digits = text.replace(/^\s*\+/, "").replace(/[\s()[\]-]/g, "");
-    return /^\d{1,20}$/.test(digits) ? digits : null;
+  address: whatsappAddress,
+  alike(address: string): Alike {
+    const other = otherForm(address);
+    return { same: other === null ? [] : [other], possible: ivorianForms(address) };
   },
-  addressError: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
+  addressError:
+    "must be a phone number with its country's code, or a WhatsApp user id. A number has 7 to 15 digits, no 0 at its start and no (0)",
   renderingOf: whatsappRendering,
   takes: takenByWhatsApp,
 };

@@ -38,7 +38,7 @@ interface Parts {
   log: MessageLog;
   clock: Clock;
   adoption: Pick<Adoption, "identity">;
-  contact: Pick<ContactAddresses, "current" | "learn">;
+  contact: Pick<ContactAddresses, "current" | "move">;
   scheduled: Pick<ScheduledMessages, "find">;
   editsAndReactions: Pick<EditsAndReactions, "setReaction">;
   visitors: Pick<VisitorSockets, "isOnline" | "showRead" | "showTyping">;
@@ -167,7 +167,7 @@ export class Acts {
     ).catch((): ActOutcome => ({ outcome: "unknown", message: "The network did not answer in time" }));
     if (outcome.outcome === "not_shown") await returnPermit(chat, permit);
     else await report(chat, reported(outcome), permit);
-    if (outcome.outcome === "moved" && chat.exists()) contact.learn([outcome.address], true);
+    if (outcome.outcome === "moved" && chat.exists()) contact.move({ from: null, to: [outcome.address] });
     return answerTo(outcome);
   }
 

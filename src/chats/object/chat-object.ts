@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type * as rpc from "../../model/chat-answers.ts";
 import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../../model/chat-answers.ts";
 import type { ListPosition } from "../../model/list-page.ts";
+import type { AddressChange } from "../../model/network.ts";
 import type { KnownChat } from "../../model/organization.ts";
 import type { Visitor } from "../../model/visitor.ts";
 import type { EventRange } from "../../model/webhook.ts";
@@ -144,7 +145,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Stores a message from the contact. A message that the network repeats is stored once. */
   receive(as: AsOwner, draft: rpc.InboundDraft): Promise<rpc.ReceiveAnswer> {
     return this.#forOwner(as, async (identity) => {
-      this.parts.contact.learn(draft.addresses, false);
+      this.parts.contact.learn(draft.addresses, draft.username);
       const answer = this.parts.store.inbound(identity, draft);
       // The first call may have stored the message and lost the alarm.
       if (answer.outcome === "repeated") await this.parts.due.standBy();
@@ -161,10 +162,10 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  /** Replaces the address that messages are sent to. */
-  changeAddress(as: AsOwner, address: string): Promise<rpc.ApplyStatusAnswer> {
+  /** The contact's addresses have changed. */
+  changeAddresses(as: AsOwner, change: AddressChange): Promise<rpc.ApplyStatusAnswer> {
     return this.#forOwner(as, async () => {
-      this.parts.contact.learn([address], true);
+      this.parts.contact.move(change);
       await this.parts.announce();
       return { outcome: "ok" };
     });

@@ -9,6 +9,12 @@ import type { MessageLog } from "./log/message-log.ts";
 export const MAX_ADDRESSES = 50;
 const CALL_TIMEOUT_MS = 10_000;
 
+/** The contact's public name, and whether the organization's object still lacks it. */
+interface StoredUsername {
+  text: string | null;
+  isPending: boolean;
+}
+
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;
@@ -34,14 +40,42 @@ export class ContactAddresses implements DuePart {
     return this.#kv.get<string>("address") ?? identity.contactAddress;
   }
 
-  /** Stores further addresses of the contact, which lead to this chat. @param moved messages go to the first from now on */
-  learn(addresses: string[], moved: boolean): void {
+  /**
+   * Stores further addresses of the contact, which lead to this chat.
+   * @param username the contact's public name; undefined if it is not known
+   */
+  learn(addresses: string[], username?: string | null): void {
     const identity = this.#parts.adoption.identity();
     if (!identity) return;
-    if (moved && addresses[0] !== undefined) this.#kv.put("address", addresses[0]);
-    if (!this.#add(identity, addresses)) return;
+    const isNamed = username !== undefined && username !== this.#username(identity);
+    if (isNamed) this.#kv.put("username", { text: username, isPending: true });
+    if (this.#add(identity, addresses) || isNamed) this.#announce();
+  }
+
+  /**
+   * The contact is reached at other addresses from now on.
+   * @param from those that no longer reach it; null for the one that messages go to. If they go to another one, they
+   *   still do
+   * @param to those that do, the best one first
+   */
+  move({ from, to }: { from: string[] | null; to: string[] }): void {
+    const identity = this.#parts.adoption.identity();
+    const [address] = to;
+    if (!identity || address === undefined) return;
+    const current = this.current(identity);
+    const isMoved = current !== address && (from === null || from.includes(current));
+    if (isMoved) this.#kv.put("address", address);
+    if (this.#add(identity, [...(from ?? []), ...to]) || isMoved) this.#announce();
+  }
+
+  #announce(): void {
     this.#parts.log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
     this.#parts.due.start(this);
+  }
+
+  #username(identity: ChatIdentity): string | null {
+    const stored = this.#kv.get<StoredUsername>("username");
+    return stored ? stored.text : (identity.username ?? null);
   }
 
   /** Stores new addresses as pending. @returns whether there are any */
@@ -58,9 +92,9 @@ export class ContactAddresses implements DuePart {
     return kept.length > 0;
   }
 
-  /** Whether the organization's object still lacks an address. */
+  /** Whether the organization's object still lacks something. */
   get hasPending(): boolean {
-    return this.#list("pending").length > 0;
+    return this.#list("pending").length > 0 || this.#kv.get<StoredUsername>("username")?.isPending === true;
   }
 
   /** When the alarm must save pending addresses; null if there are none. */
@@ -71,14 +105,20 @@ export class ContactAddresses implements DuePart {
   async run(): Promise<void> {
     const identity = this.#parts.adoption.identity();
     const saved = this.#list("pending");
-    if (!identity || saved.length === 0) return;
+    const username = this.#kv.get<StoredUsername>("username");
+    const news = username?.isPending ? username.text : undefined;
+    if (!identity || !this.hasPending) return;
     const { organizationId, chatId, life } = identity;
     await answerWithin(CALL_TIMEOUT_MS, () =>
       callOrganization(this.#parts.env, organizationId, (organization) =>
-        organization.addAddresses(chatId, life, saved),
+        organization.addAddresses(chatId, life, saved, news),
       ),
     );
     if (!this.#parts.adoption.exists(life)) return;
+    if (username && this.#kv.get<StoredUsername>("username")?.text === username.text) {
+      if (username.isPending) this.#kv.put("username", { text: username.text, isPending: false });
+    }
+    if (saved.length === 0) return;
     const isLeft = (address: string) => !saved.includes(address);
     const left = this.#list("pending").filter(isLeft);
     this.#kv.put("addresses", [...this.#list("addresses").filter(isLeft), ...saved]);

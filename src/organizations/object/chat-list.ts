@@ -131,7 +131,7 @@ export class ChatList {
     const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
         ? this.#waiting.page({ waiting, assignee }, ids, walk, limit, lastMove)
-        : this.#waiting.pageOf(this.#ofContact(ids, contact), waiting, walk, limit, lastMove);
+        : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
     const isAlone = channel === undefined && contact === undefined && assignee === undefined;
     const total = isAlone && { total: this.#channels.countChats(ids, waiting) };
     const isNewer = hasNewer || (waiting === undefined && this.#hasNewer(walk, this.#narrowed(channels), assignee));
@@ -144,7 +144,7 @@ export class ChatList {
     const { limit } = position;
     const channels = this.#selected(channel);
     const ids = channels.map(({ id }) => id);
-    const ofContact = contact === undefined ? null : this.#ofContact(ids, contact);
+    const ofContact = contact === undefined ? null : this.#ofContact(ids, contact, filter.contactForms);
     const total = ofContact ? ofContact.length : this.#channels.countChats(ids);
     const some = this.#narrowed(channels);
     const rowsOf = (after: Place | null, offset: number, count: number) =>
@@ -280,13 +280,21 @@ export class ChatList {
     }
   }
 
-  /** All chats of a contact. An address has at most one chat in each channel, so these are few rows. */
-  #ofContact(channelIds: string[], contact: string): ChatRow[] {
+  /**
+   * All chats of a contact, also those of the other form of a phone number. An address has at most one chat in each
+   * channel, so these are few rows.
+   */
+  #ofContact(channelIds: string[], contact: string, contactForms: ChatFilter["contactForms"]): ChatRow[] {
     const query = `select ${CHAT_COLUMNS} from chats where active_at is not null and id in
         (select chat_id from json_each(?) as selected join addresses
-         on addresses.channel_id = selected.value and addresses.address = ?)
+         on addresses.channel_id = selected.value ->> 0 and addresses.address = selected.value ->> 1)
       order by active_at desc, id desc`;
-    return this.#sql.exec<ChatRow>(query, JSON.stringify(channelIds), contact).toArray();
+    const formsOf = (id: string) => {
+      const kind = this.#channels.get(id)?.kind;
+      return (kind && contactForms?.[kind]) ?? [contact];
+    };
+    const selected = channelIds.flatMap((id) => formsOf(id).map((address) => [id, address]));
+    return this.#sql.exec<ChatRow>(query, JSON.stringify(selected)).toArray();
   }
 
   /** Leaves out the chats of a channel that is being deleted: until then a page can be short. */

@@ -3,7 +3,9 @@ import type { Chat } from "../../model/chat.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { subtractCounts } from "../../model/counts.ts";
+import type { AddressChange } from "../../model/network.ts";
 import type {
+  Alike,
   ChannelCounts,
   ChatReport,
   CountedName,
@@ -25,6 +27,8 @@ export type ChatRow = {
   address: string;
   others: string | null;
   name: string | null;
+  username: string | null;
+  same_as: string | null;
   metadata: string;
   created_at: number;
   active_at: number | null;
@@ -45,12 +49,19 @@ export type ChatRow = {
   name_move: number | null;
 };
 
-export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
+export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
   last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after, told_version,
   unanswered_move, scheduled_move, name_move`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
+/** More chats than a contact can have begun before the network said whose they are. */
+const MAX_SAME = 10;
+
+const NONE_ALIKE: Alike = { same: [], possible: [] };
+
+/** Addresses of one contact: those that no longer reach it, and those that do. */
+type AddressLinks = Pick<AddressChange, "from" | "to">;
 
 /**
  * The chats of an organization, and whose addresses they are. A method that writes several rows is a transaction: if a
@@ -82,15 +93,23 @@ export class ChatTable {
     return row;
   }
 
-  /** The chat of an address; of several addresses that lead to different chats, the first one's. */
-  byAddress(channelId: string, addresses: string[]): ChatRow | undefined {
-    for (const address of addresses) {
-      const query = `select ${CHAT_COLUMNS} from chats where id =
-        (select chat_id from addresses where addresses.channel_id = ? and addresses.address = ?)`;
-      const [row] = this.#sql.exec<ChatRow>(query, channelId, address).toArray();
-      if (row) return row;
-    }
-    return undefined;
+  /**
+   * The chat of an address; of several addresses that lead to different chats, the first one's. If none leads to a chat,
+   * the chat of a form that is alike.
+   */
+  byAddress(channelId: string, addresses: string[], { same, possible }: Alike = NONE_ALIKE): ChatRow | undefined {
+    const [found] = this.#leadingTo(channelId, [...addresses, ...same]);
+    if (found) return found;
+    const [single, ...more] = this.#leadingTo(channelId, possible);
+    return more.length === 0 ? single : undefined;
+  }
+
+  /** The chats to which addresses lead, each once, in the order of the addresses. */
+  #leadingTo(channelId: string, addresses: string[]): ChatRow[] {
+    const query = `select ${CHAT_COLUMNS} from chats where id =
+      (select chat_id from addresses where addresses.channel_id = ? and addresses.address = ?)`;
+    const rows = addresses.flatMap((address) => this.#sql.exec<ChatRow>(query, channelId, address).toArray());
+    return [...new Map(rows.map((row) => [row.id, row])).values()];
   }
 
   /** Creates a chat. Its life is later than that of each chat that was deleted before. */
@@ -98,43 +117,66 @@ export class ChatTable {
     return this.#storage.transactionSync(() => this.#create(channel, request, now));
   }
 
-  #create(channel: KnownChannel, { address, others, name, metadata, proposedId }: OpenRequest, now: number): ChatRow {
+  #create(
+    channel: KnownChannel,
+    { address, others, name, username, metadata, proposedId }: OpenRequest,
+    now: number,
+  ): ChatRow {
     const life = Math.max(now, this.#floor() + 1);
     this.#sql.exec(
-      `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at)
-       values (?, ?, 'created', ?, ?, ?, ?, ?, ?)`,
-      ...[proposedId, channel.id, life, address, name, JSON.stringify(metadata), life, life],
+      `insert into chats (id, channel_id, state, life, address, name, username, metadata, created_at, active_at)
+       values (?, ?, 'created', ?, ?, ?, ?, ?, ?, ?)`,
+      ...[proposedId, channel.id, life, address, name, username ?? null, JSON.stringify(metadata), life, life],
     );
     this.#claim(channel.id, proposedId, [address]);
     this.#channels.count(channel.id, { chats: 1 }, { newChats: 1 }, now);
     const row = this.get(proposedId) as ChatRow;
     this.#contacts.add(row);
-    return this.learn(row, others);
+    return others.length > 0 ? this.learn(row, others) : row;
   }
 
-  /** Adds addresses that lead to a chat. An address that leads to another chat keeps it. @returns the chat's row */
-  learn(row: ChatRow, addresses: string[]): ChatRow {
-    const known = [row.address, ...othersOf(row)];
+  /**
+   * Adds addresses of a chat's contact, which lead to the chat from now on. An address that leads to another chat keeps it:
+   * both chats then name each other.
+   * @returns the chat's row
+   */
+  learn(row: ChatRow, addresses: string[], username?: string | null): ChatRow {
+    const known = addressesOf(row);
     const added = [...new Set(addresses)].filter((address) => !known.includes(address));
-    const find = "select 1 from addresses where channel_id = ? and address = ?";
-    const free = added
-      .slice(0, Math.max(0, MAX_ADDRESSES - known.length))
-      .filter((address) => this.#sql.exec(find, row.channel_id, address).toArray().length === 0);
-    if (free.length === 0) return row;
-    const others = JSON.stringify([...othersOf(row), ...free]);
+    const taken = this.#leadingTo(row.channel_id, added);
+    const isTaken = (address: string) => taken.some((other) => addressesOf(other).includes(address));
+    const free = added.filter((address) => !isTaken(address)).slice(0, Math.max(0, MAX_ADDRESSES - known.length));
+    const others = free.length > 0 ? JSON.stringify([...known.slice(1), ...free]) : row.others;
+    const learned = { ...row, others, username: username === undefined ? row.username : username };
     this.#storage.transactionSync(() => {
-      this.#claim(row.channel_id, row.id, free);
-      this.#sql.exec("update chats set others = ? where id = ?", others, row.id);
-      this.#contacts.add({ ...row, others });
+      if (others !== row.others || learned.username !== row.username) {
+        this.#claim(row.channel_id, row.id, free);
+        this.#sql.exec("update chats set others = ?, username = ? where id = ?", others, learned.username, row.id);
+        this.#contacts.add(learned);
+      }
+      for (const other of taken) {
+        if (other.state === "deleting") continue;
+        learned.same_as = this.#name(learned, other.id);
+        this.#name(other, row.id);
+      }
     });
-    return { ...row, others };
+    return learned;
   }
 
-  /** The contact of a known address has a new one. @returns the id of the contact's chat, or null */
-  addAddress(channelId: string, known: string, added: string): string | null {
-    const row = this.byAddress(channelId, [known]);
+  /** Notes that another chat is the same contact's. @returns the chat's `same_as` */
+  #name(row: ChatRow, other: string): string | null {
+    const known = sameAs(row);
+    if (known.includes(other) || known.length >= MAX_SAME) return row.same_as;
+    const text = JSON.stringify([...known, other]);
+    this.#sql.exec("update chats set same_as = ? where id = ?", text, row.id);
+    return text;
+  }
+
+  /** The contact's addresses have changed. @returns the id of the contact's chat, or null if there is none */
+  link(channelId: string, { from, to }: AddressLinks, alike: Alike): string | null {
+    const row = this.byAddress(channelId, [...from, ...to], alike);
     if (!row || row.state === "deleting") return null;
-    this.learn(row, [added]);
+    this.learn(row, [...from, ...to]);
     return row.id;
   }
 
@@ -239,6 +281,7 @@ export class ChatTable {
         row.id,
       );
       this.#contacts.remove(row);
+      for (const id of sameAs(row)) this.#unname(id, row.id);
       const now = Date.now();
       this.#members.change({ counts: {}, countsBefore: {}, before: row, after: null }, now);
       const changes = {
@@ -251,12 +294,20 @@ export class ChatTable {
     });
   }
 
+  #unname(id: string, other: string): void {
+    const row = this.get(id);
+    if (!row) return;
+    const left = sameAs(row).filter((each) => each !== other);
+    const text = left.length > 0 ? JSON.stringify(left) : null;
+    this.#sql.exec("update chats set same_as = ? where id = ?", text, id);
+  }
+
   /** The chat's object is empty: removes the row and its addresses. A later life of the chat stays. */
   endDeletion(id: string, life: number): void {
     const row = this.get(id);
     if (row?.life !== life) return;
     this.#feed.commit(() => {
-      for (const address of [row.address, ...othersOf(row)]) {
+      for (const address of addressesOf(row)) {
         const isIt = "channel_id = ? and address = ? and chat_id = ?";
         this.#sql.exec(`delete from addresses where ${isIt}`, row.channel_id, address, id);
       }
@@ -315,7 +366,8 @@ export function identityOf(organizationId: string, { kind }: { kind: ChannelKind
     contactAddress: row.address,
     createdAt: row.created_at,
     life: row.life,
-    addresses: othersOf(row),
+    addresses: addressesOf(row).slice(1),
+    ...(row.username !== null && { username: row.username }),
   };
 }
 
@@ -326,7 +378,15 @@ export function presentChat(row: ChatRow, channel: KnownChannel): Chat {
 
 /** The same as JSON. What the row has as JSON is not parsed, because a page has many rows. */
 export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLastMessage: boolean): string {
-  const contact = { address: row.address, name: row.name };
+  const { address, name: contactName, username } = row;
+  const same = sameAs(row);
+  const contact = {
+    address,
+    name: contactName,
+    username,
+    addresses: addressesOf(row),
+    ...(same.length > 0 && { sameAs: same }),
+  };
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
   return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)}}`;
@@ -336,6 +396,11 @@ function timeAsJson(at: number | null): string {
   return at === null ? "null" : `"${new Date(at).toISOString()}"`;
 }
 
-function othersOf({ others }: ChatRow): string[] {
-  return others === null ? [] : (JSON.parse(others) as string[]);
+/** All addresses that lead to a chat, the first one first. */
+export function addressesOf({ address, others }: Pick<ChatRow, "address" | "others">): string[] {
+  return others === null ? [address] : [address, ...(JSON.parse(others) as string[])];
+}
+
+function sameAs({ same_as }: ChatRow): string[] {
+  return same_as === null ? [] : (JSON.parse(same_as) as string[]);
 }

@@ -20,19 +20,19 @@ export function openForContact(
   request: OpenRequest,
   now: number,
 ): { answer: OpenAnswer; adoptAt: number | null } {
-  const { organizationId, channelId, address, others } = request;
+  const { organizationId, channelId, address, others, alike, username, isLimited } = request;
   const refused = (answer: OpenAnswer) => ({ answer, adoptAt: null });
   const channel = channels.get(channelId);
   if (!channel || channel.isClosed) return refused({ outcome: "no_channel" });
-  const found = chats.byAddress(channelId, [address, ...others]);
+  const found = chats.byAddress(channelId, [address, ...others], alike);
   if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });
   if (found) {
-    const row = chats.learn(found, [address, ...others]);
+    const row = chats.learn(found, [address, ...others], username);
     // The first call may have created the chat and lost the alarm.
     const adoptAt = row.state === "created" ? Math.max(row.created_at + ADOPT_AFTER_MS, now) : null;
     return { answer: opened(organizationId, channel, row, false), adoptAt };
   }
-  if (request.isLimited && settings.isFull(channel)) return refused({ outcome: "chat_limit" });
+  if (isLimited && settings.isFull(channel)) return refused({ outcome: "chat_limit" });
   const row = chats.create(channel, request, now);
   return { answer: opened(organizationId, channel, row, true), adoptAt: now + ADOPT_AFTER_MS };
 }

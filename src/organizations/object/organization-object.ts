@@ -6,7 +6,9 @@ import type { EventFact, EventType } from "../../model/event.ts";
 import type { History } from "../../model/history.ts";
 import type { RequestCounts } from "../../model/key.ts";
 import type { OrganizationMetrics } from "../../model/metrics.ts";
+import type { AddressChange } from "../../model/network.ts";
 import type {
+  Alike,
   ChannelHealth,
   ChatFilter,
   ChatPosition,
@@ -47,7 +49,7 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#refreshIfOld();
     await this.#parts.alarm.standing();
     const { answer, adoptAt } = openForContact(this.#parts, request, Date.now());
-    if (answer.outcome === "opened" && answer.created) this.#parts.list.changed();
+    if (answer.outcome === "opened") this.#parts.list.changed();
     await this.#parts.alarm.by(adoptAt);
     return answer;
   }
@@ -69,22 +71,26 @@ export class OrganizationObject extends DurableObject<Env> {
   }
 
   /** The id of the chat that an address leads to, or null. */
-  findByAddress(channelId: string, address: string): string | null {
-    return this.#isReady() ? (this.#parts.chats.byAddress(channelId, [address])?.id ?? null) : null;
+  findByAddress(channelId: string, address: string, alike?: Alike): string | null {
+    return this.#isReady() ? (this.#parts.chats.byAddress(channelId, [address], alike)?.id ?? null) : null;
   }
 
   /**
-   * Adds addresses of a chat's contact, which lead to the chat from now on. A late call for a deleted chat does
-   * nothing.
+   * Adds addresses of a chat's contact, which lead to the chat from now on, and replaces its public name if one is given.
+   * A late call for a deleted chat does nothing.
    */
-  addAddresses(chatId: string, life: number, addresses: string[]): void {
+  addAddresses(chatId: string, life: number, addresses: string[], username?: string | null): void {
     const row = this.#visible(chatId);
-    if (row?.life === life) this.#parts.chats.learn(row, addresses);
+    if (row?.life !== life) return;
+    this.#parts.chats.learn(row, addresses, username);
+    this.#parts.list.changed();
   }
 
-  /** A contact has a new address. @returns the id of the contact's chat, or null */
-  addAddress(channelId: string, known: string, added: string): string | null {
-    return this.#isReady() ? this.#parts.chats.addAddress(channelId, known, added) : null;
+  /** A contact's addresses have changed. @returns the id of the contact's chat, or null if there is none */
+  linkAddresses(channelId: string, change: AddressChange, alike: Alike): string | null {
+    if (!this.#isReady()) return null;
+    this.#parts.list.changed();
+    return this.#parts.chats.link(channelId, change, alike);
   }
 
   list(

@@ -235,4 +235,8 @@ export const ORGANIZATION_SCHEMA = [
    alter table chats add column next_due_at integer;
    -- Finds the chats whose work is overdue.
    create index chats_due on chats (next_due_at, id) where next_due_at is not null;`,
+  `-- The contact's public name on the network.
+   alter table chats add column username text;
+   -- Other chats of the contact, which began before the network said so: ids as JSON; null if there are none.
+   alter table chats add column same_as text;`,
 ];

@@ -111,7 +111,7 @@ test.each([
 test("PATCH /chats/{id} with a contact that is null removes its name, and never its address", async () => {
   const { chat, patch } = await place();
   const answer = await patch({ contact: null });
-  expect(answer.body.chat.contact).toEqual({ address: chat.contact.address, name: null });
+  expect(answer.body.chat.contact).toEqual({ ...chat.contact, name: null });
 });
 
 test("a patch is a 503 while the organization's object does not answer, and can be repeated", async () => {

@@ -145,9 +145,19 @@ test("the filter contact selects an exact address, on all channels or on one", a
 test("a chat is found by a further address, and still shows its first address", async () => {
   const { api, organizationId, chats } = await newOrganizationWith(1);
   const [chat] = chats as [Chat];
-  await env.ORGANIZATIONS.getByName(organizationId).addAddress(chat.channel.id, chat.contact.address, "further");
+  await env.ORGANIZATIONS.getByName(organizationId).linkAddresses(
+    chat.channel.id,
+    {
+      kind: "address",
+      from: [chat.contact.address],
+      to: ["further"],
+    },
+    { same: [], possible: [] },
+  );
   const answer = await api("GET", "/chats?contact=further");
-  expect(answer.body.chats).toEqual([chat]);
+  expect(answer.body.chats).toEqual([
+    { ...chat, contact: { ...chat.contact, addresses: [chat.contact.address, "further"] } },
+  ]);
   expect(await ids(api, `?contact=${chat.contact.address}`)).toEqual([chat.id]);
 });
 

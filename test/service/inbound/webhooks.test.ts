@@ -32,7 +32,8 @@ test.each(KINDS)("a contact's message on %s is stored before the answer, with th
   const from = newContact();
   taken(await textOf(at, kind, from, "Hi there")());
   const chat = await at.chat();
-  expect(chat.contact).toEqual({ address: from, name: kind === "telegram" ? "Ada L" : "Ada" });
+  const name = kind === "telegram" ? "Ada L" : "Ada";
+  expect(chat.contact).toEqual({ address: from, name, username: null, addresses: [from] });
   const [message] = (await at.api("GET", `/chats/${chat.id}/messages`)).body.messages;
   expect(message).toMatchObject({
     seq: 1,
@@ -208,7 +209,7 @@ test("a group's migration that can't be stored is repeated", async () => {
   const at = await place("telegram");
   taken(await fromTelegram(at.channel, telegramText("-600", "Before")));
   const told = telegramText("-600", "", { text: undefined, migrate_to_chat_id: -100600 });
-  breakObjects("ORGANIZATIONS", "addAddress");
+  breakObjects("ORGANIZATIONS", "linkAddresses");
   expectError(await fromTelegram(at.channel, told), 503, "unavailable");
   vi.restoreAllMocks();
   taken(await fromTelegram(at.channel, told));

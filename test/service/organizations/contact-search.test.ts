@@ -96,7 +96,11 @@ test("a new name and new addresses are found at once, and the old name is not", 
   expect((await api("PATCH", `/chats/${id}`, { contact: { name: null } })).status).toBe(200);
   expect(idsOf(await find("adeyemi"))).toEqual([]);
   expect(idsOf(await find("maya"))).toEqual([id]);
-  await object(organizationId).addAddress(channelId, "maya@shop.test", "okafor@new.test");
+  await object(organizationId).linkAddresses(
+    channelId,
+    { kind: "address", from: ["maya@shop.test"], to: ["okafor@new.test"] },
+    { same: [], possible: [] },
+  );
   expect(idsOf(await find("okafor@"))).toEqual([id]);
   expect((await termsIn(organizationId, ids)).filter(([, at]) => at === 0).map(([term]) => term)).toEqual([
     "MAYA@SHOP.TEST",

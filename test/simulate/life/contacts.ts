@@ -6,6 +6,9 @@ import type { Service } from "./load-service.ts";
 import { CHANNEL_ID, type LifeWorld } from "./rules.ts";
 import { inboundExtra } from "./sayings.ts";
 
+/** The addresses that a contact can have, the first one of its chat. */
+export const ADDRESSES = ["100", "200", "-300"];
+
 type Draft = Omit<InboundDraft, "id">;
 
 /** The contacts of the chats with a network: what they do reaches the chats by the network's webhooks. */
@@ -72,8 +75,9 @@ export class Contacts extends Requests {
 
   /** The contact's address changes. */
   changeAddress(chat: SimulatedObject, address: string): void {
+    const change = { kind: "address" as const, from: ADDRESSES.filter((each) => each !== address), to: [address] };
     this.request("address", ({ env }) =>
-      this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.changeAddress(as, address)),
+      this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.changeAddresses(as, change)),
     );
   }
 

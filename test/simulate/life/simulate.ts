@@ -13,7 +13,7 @@ import { AnswerJudge } from "./answers.ts";
 import { dueAt, networkIdsOf, type Row } from "./book.ts";
 import { Bucket } from "./bucket.ts";
 import { Clients } from "./clients.ts";
-import { Contacts } from "./contacts.ts";
+import { ADDRESSES, Contacts } from "./contacts.ts";
 import { ContentJudge } from "./content-judge.ts";
 import { checkEnd } from "./end.ts";
 import { FileJudge } from "./file-judge.ts";
@@ -205,7 +205,7 @@ class Simulation {
       () => this.#several((id) => contacts.edit(chat, id), one()),
       () => this.#several((id) => contacts.react(chat, id), one()),
       () => contacts.delete(chat, one()),
-      () => contacts.changeAddress(chat, this.#world.pick(["100", "200", "-300"])),
+      () => contacts.changeAddress(chat, this.#world.pick(ADDRESSES)),
     ])();
   }
 

@@ -99,7 +99,11 @@ export class Clients extends Requests {
   /** A contact's address changes. */
   move(channel: Channel, from: string, to: string): void {
     this.request("address change", async ({ env }) => {
-      await this.#service.storeItem(env, this.#record(channel), ORIGIN, { kind: "address", from, to });
+      await this.#service.storeItem(env, this.#record(channel), ORIGIN, {
+        kind: "address",
+        from: [from],
+        to: [to],
+      });
     });
   }
 

@@ -127,7 +127,8 @@ test("an origin has at most 255 characters", () => {
 test.each([
   ["whatsapp", " +49 (170) 123-45[67]", "491701234567"],
   ["whatsapp", "491701234567", "491701234567"],
-  ["whatsapp", "1".repeat(20), "1".repeat(20)],
+  ["whatsapp", "1".repeat(15), "1".repeat(15)],
+  ["whatsapp", "US.13491208655302741918", "US.13491208655302741918"],
   ["telegram", "123456", "123456"],
   ["telegram", "-1001234567890", "-1001234567890"],
   ["telegram", "1".repeat(20), "1".repeat(20)],
@@ -144,7 +145,9 @@ test.each([
   ["whatsapp", "49+170"],
   ["whatsapp", "49170x"],
   ["whatsapp", "x49170"],
-  ["whatsapp", "1".repeat(21)],
+  ["whatsapp", "1".repeat(16)],
+  ["whatsapp", "0170 1234567"],
+  ["whatsapp", "+49 (0)170 1234567"],
   ["whatsapp", ""],
   ["whatsapp", "49.151.12345"],
   ["whatsapp", "()-"],
@@ -167,7 +170,8 @@ test.each([
   ["web", "half \ud83d"],
 ] as const)("%s refuses the address %j", (kind, text) => {
   const words = {
-    whatsapp: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
+    whatsapp:
+      "must be a phone number with its country's code, or a WhatsApp user id. A number has 7 to 15 digits, no 0 at its start and no (0)",
     telegram: "must be a chat id: digits without leading zeros, with a leading - for a group",
     web: "must be well-formed text that does not start with web_",
   };

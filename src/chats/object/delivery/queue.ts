@@ -63,7 +63,7 @@ export class DeliveryQueue implements DuePart {
     const chat = this.#parts.networkChat();
     const reported = chat && this.#outbox.applyStatus(chat, news);
     if (!reported) return false;
-    chat.parts.contact.learn(news.addresses, false);
+    chat.parts.contact.learn(news.addresses);
     // The queue may have waited for this status. A broken channel must be reported before the next permit.
     this.#parts.ctx.waitUntil(this.#resume(reported));
     return true;

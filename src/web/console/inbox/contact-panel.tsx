@@ -27,6 +27,7 @@ interface PanelProps {
 export function ContactPanel({ store, chat, onClose }: PanelProps) {
   const { organization, api, to } = usePlace();
   const { contact, channel, metadata, createdAt, id } = chat;
+  const others = contact.addresses.filter((address) => address !== contact.address);
   const { freeTextHours } = DESCRIPTIONS[channel.kind];
   const canWrite = may("chats:write");
   const rename = (
@@ -71,7 +72,14 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
               <bdi>{contact.name ?? "Unknown"}</bdi> {canWrite && <TextButton opens={rename}>Change</TextButton>}
             </>
           ),
+          Username: contact.username && <bdi>@{contact.username}</bdi>,
           Address: <Copyable text={contact.address} />,
+          "Also known as": others.length > 0 && others.map((address) => <Copyable key={address} text={address} />),
+          "Same contact": contact.sameAs?.map((other) => (
+            <a key={other} class="link" href={to(`inbox/${other}`)}>
+              Another chat
+            </a>
+          )),
           Channel: <bdi>{channel.name}</bdi>,
           "Free text": freeTextHours && may("messages:read") && <Window store={store} hours={freeTextHours} />,
           Began: <Time at={createdAt} long />,

@@ -156,6 +156,7 @@ test("a tap is a text with the button's title, a quote and a receipt", () => {
           networkId: "123456:42:tap.4382bfdwdsb323b2d9",
           address: "42",
           addresses: [],
+          username: null,
           name: "Ann Lee",
           type: "TEXT",
           content: "Yes",

@@ -44,6 +44,7 @@ test("a genuine update with a text is one message", async () => {
           networkId: "123456:42:7",
           address: "42",
           addresses: [],
+          username: null,
           name: "Ann Lee",
           type: "TEXT",
           content: "Hello",
@@ -269,7 +270,7 @@ test.each([
 ])("a group's move, told by %s, changes the address and is no message", async (_, fields) => {
   expect(await message(fields)).toEqual({
     genuine: true,
-    items: [{ account: null, item: { kind: "address", from: "-55", to: "-1001234" } }],
+    items: [{ account: null, item: { kind: "address", from: ["-55"], to: ["-1001234"] } }],
     notes: [],
   });
 });

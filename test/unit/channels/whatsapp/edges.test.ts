@@ -65,16 +65,6 @@ test("nobody but the network says that a contact has moved", async () => {
   expect(await itemOf({ messages: [came({ type: "button", button })] })).toMatchObject({ kind: "message" });
 });
 
-test("a system message without a new address changes no address", async () => {
-  expect(await itemOf({ messages: [came({ type: "system" })] })).toMatchObject({
-    kind: "message",
-    content: "[System]",
-  });
-  expect(await itemOf({ messages: [came({ type: "system", system: { body: "Same", wa_id: PHONE } })] })).toMatchObject({
-    content: "[System] Same",
-  });
-});
-
 test("a file name is truncated to 255 characters", async () => {
   const item = await itemOf({
     messages: [came({ type: "document", document: { id: "F1", filename: "x".repeat(256) } })],

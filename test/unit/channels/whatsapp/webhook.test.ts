@@ -117,11 +117,6 @@ test.each<[string, object, string]>([
     "[Order] 2 × sku1, Please",
   ],
   [
-    "a system message",
-    { type: "system", system: { body: "The contact changed", type: "customer_identity_changed" } },
-    "[System] The contact changed",
-  ],
-  [
     "what WhatsApp itself does not support",
     { type: "unsupported", unsupported: { type: "poll" }, errors: [{ code: 131051, title: "Unknown" }] },
     "[Unsupported message] poll",
@@ -245,19 +240,54 @@ test("several entries, changes and items of one call all come, in order and each
   ]);
 });
 
-test("a contact who changed numbers moves, and the notice is kept", async () => {
-  const system = { body: "Ann changed numbers", wa_id: "4917099", type: "customer_changed_number" };
-  const { items } = await receive(callOf({ messages: [came({ type: "system", system })] }));
-  expect(items.map(({ item }) => item)).toEqual([
-    { ...inbound, name: null, type: "TEXT", content: "[System] Ann changed numbers" },
-    { kind: "address", from: PHONE, to: "4917099" },
-  ]);
+const NUMBER = "user_changed_number";
+const USER_ID = "user_changed_user_id";
+
+test.each([
+  ["a number", { from: PHONE, system: { type: NUMBER, wa_id: "4917099" } }, [PHONE], ["4917099"]],
+  ["a number, as before 2022", { from: PHONE, system: { customer: PHONE, new_wa_id: 4917099 } }, [PHONE], ["4917099"]],
+  [
+    "a number and the user id that belongs to it",
+    { from: PHONE, system: { type: NUMBER, wa_id: "4917099", user_id: "DE.2", previous_user_id: "DE.1" } },
+    [PHONE, "DE.1"],
+    ["4917099", "DE.2"],
+  ],
+  ["a user id", { system: { type: USER_ID, user_id: "DE.2", previous_user_id: "DE.1" } }, ["DE.1"], ["DE.2"]],
+  [
+    "the user ids of a portfolio too",
+    {
+      system: {
+        type: USER_ID,
+        user_id: "DE.2",
+        parent_user_id: "DE.ENT.2",
+        previous_user_id: "DE.1",
+        previous_parent_user_id: "DE.ENT.1",
+      },
+    },
+    ["DE.1", "DE.ENT.1"],
+    ["DE.2", "DE.ENT.2"],
+  ],
+  [
+    "a user id, with the number that stays",
+    { from: PHONE, system: { type: USER_ID, user_id: "DE.2" } },
+    [],
+    ["DE.2", PHONE],
+  ],
+  ["a user id, sent by the old one", { from: "DE.1", system: { type: USER_ID, user_id: "DE.2" } }, ["DE.1"], ["DE.2"]],
+])("a notice of %s is a change of addresses and no message", async (_name, { from, system }: Notice, old, to) => {
+  const { items } = await receive(callOf({ contacts: undefined, messages: [came({ type: "system", from, system })] }));
+  expect(items.map(({ item }) => item)).toEqual([{ kind: "address", from: old, to }]);
 });
 
-test("a contact who got another user id moves", async () => {
-  const system = { body: "Changed", user_id: "DE.2", previous_user_id: "DE.1", type: "user_changed_user_id" };
-  const { items } = await receive(callOf({ messages: [came({ type: "system", system })] }));
-  expect(items.map(({ item }) => item)).toMatchObject([{}, { kind: "address", from: "DE.1", to: "DE.2" }]);
+interface Notice {
+  from?: string;
+  system: Record<string, unknown>;
+}
+
+test("a notice without another address leaves a note", async () => {
+  const system = { body: "The contact changed", type: "customer_identity_changed", identity: { hash: "x" } };
+  const { items, notes } = await receive(callOf({ messages: [came({ type: "system", system })] }));
+  expect([items, notes]).toEqual([[], ["system without an address"]]);
 });
 
 test("a value without metadata has no account", async () => {

@@ -79,7 +79,7 @@ function acting(
     visitors: { isOnline: false, showRead: () => false, showTyping: () => false },
     report: { stateChanged() {} },
     adoption: { identity: () => (state.exists ? chat.identity : undefined) },
-    contact: { current: () => "49151", learn: (addresses) => void told.push(["moved", addresses]) },
+    contact: { current: () => "49151", move: ({ to }) => void told.push(["moved", to]) },
     typing: { announce() {} },
     networkChat: () => chat,
   });
