@@ -19,7 +19,7 @@ export function alikeOf(kind: ChannelKind, addresses: string[], isFromNetwork: b
 }
 
 /** The addresses that a text can stand for, by the kinds of channel where it stands for more than itself. */
-export function addressesOf(text: string): Partial<Record<ChannelKind, string[]>> {
+export function addressForms(text: string): Partial<Record<ChannelKind, string[]>> {
   const kinds = CHANNEL_KINDS.filter((kind) => KINDS[kind].alike);
   return Object.fromEntries(
     kinds.map((kind) => {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { SingleFlight } from "../calls/batched-calls.ts";
 import type { Owner } from "../calls/call-chat.ts";
 import { callOrganization } from "../calls/call-organization.ts";
-import { addressesOf, CHANNEL_KINDS } from "../channels/kinds.ts";
+import { addressForms, CHANNEL_KINDS } from "../channels/kinds.ts";
 import type { JsonWithETag } from "../http/etag.ts";
 import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
@@ -97,7 +97,7 @@ export async function listChats(
   const name = isCached
     ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee])
     : null;
-  const contactForms = contact === undefined ? undefined : addressesOf(contact);
+  const contactForms = contact === undefined ? undefined : addressForms(contact);
   const list = await state(env).pages.read(name, (cachedVersion) =>
     callOrganization(
       env,

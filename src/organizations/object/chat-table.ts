@@ -397,7 +397,7 @@ function timeAsJson(at: number | null): string {
 }
 
 /** All addresses that lead to a chat, the first one first. */
-export function addressesOf({ address, others }: Pick<ChatRow, "address" | "others">): string[] {
+function addressesOf({ address, others }: Pick<ChatRow, "address" | "others">): string[] {
   return others === null ? [address] : [address, ...(JSON.parse(others) as string[])];
 }
 
