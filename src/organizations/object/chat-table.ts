@@ -154,22 +154,19 @@ export class ChatTable {
         this.#sql.exec("update chats set others = ?, username = ? where id = ?", others, learned.username, row.id);
         this.#contacts.add(learned);
       }
-      for (const other of taken) {
-        if (other.state === "deleting") continue;
-        learned.same_as = this.#name(learned, other.id);
-        this.#name(other, row.id);
-      }
+      const same = taken.filter(({ state }) => state !== "deleting");
+      if (same.length > 0) learned.same_as = this.#unite([learned, ...same]);
     });
     return learned;
   }
 
-  /** Notes that another chat is the same contact's. @returns the chat's `same_as` */
-  #name(row: ChatRow, other: string): string | null {
-    const known = sameAs(row);
-    if (known.includes(other) || known.length >= MAX_SAME) return row.same_as;
-    const text = JSON.stringify([...known, other]);
-    this.#sql.exec("update chats set same_as = ? where id = ?", text, row.id);
-    return text;
+  /** Notes that chats are one contact's: each names all others. @returns the first one's `same_as` */
+  #unite(rows: [ChatRow, ...ChatRow[]]): string {
+    const [{ id: first }] = rows;
+    const ids = [...new Set([...rows.map(({ id }) => id), ...rows.flatMap(sameAs)])].slice(0, MAX_SAME);
+    const without = (id: string) => JSON.stringify(ids.filter((each) => each !== id));
+    for (const id of ids) this.#sql.exec("update chats set same_as = ? where id = ?", without(id), id);
+    return without(first);
   }
 
   /** The contact's addresses have changed. @returns the id of the contact's chat, or null if there is none */
