@@ -45,7 +45,9 @@ test("a contact has one chat, or chats that name each other, in 10,000 orders of
         if ("kind" in event) {
           // WhatsApp tells of changes of those who have written, or were written to.
           const known = [...event.from, ...event.to];
-          const isKnown = order.slice(0, at).some((one) => !("kind" in one) && one.some((each) => known.includes(each)));
+          const isKnown = order
+            .slice(0, at)
+            .some((one) => !("kind" in one) && one.some((each) => known.includes(each)));
           if (isKnown) object.linkAddresses(channelId, event, NONE_ALIKE);
           else order.push(event);
         } else await open(event);
