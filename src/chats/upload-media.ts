@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { callChat } from "../calls/call-chat.ts";
 import { bucketOf, fileKey } from "../calls/file-bucket.ts";
 import { plainType } from "../channels/network/network-response.ts";
-import { beginUpload } from "../files/store-file.ts";
+import { beginUpload, dropBody } from "../files/store-file.ts";
 import { fault, refuseEncoding } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
 import type { ConfirmAnswer, ConfirmRequest, FileRequest, ReserveAnswer, Unknown } from "../model/chat-answers.ts";
@@ -84,8 +84,11 @@ export async function storeUpload(
   refuseEncoding(request.headers);
   const size = sizeOf(request.headers, target.maxBytes);
   const bucket = bucketOf(env, chatId);
-  if (!bucket) throw unavailable("media: no bucket is bound");
   if (!request.body) throw emptyBody();
+  if (!bucket) {
+    await dropBody(request.body);
+    throw unavailable("media: no bucket is bound");
+  }
   const idempotencyHash = idempotencyKey === null ? null : await target.idempotencyHashOf(chatId, idempotencyKey);
   const id = newId("med", jurisdictionOf(chatId));
   const upload = { id: idempotencyHash ?? id, size };

@@ -78,6 +78,11 @@ export async function beginUpload(body: ReadableStream<Bytes>, size: number, dec
   }
 }
 
+/** Reads a body and drops it: see `IncomingFile.drop`. Never throws. */
+export async function dropBody(body: ReadableStream<Bytes>): Promise<void> {
+  await body.pipeTo(new WritableStream(), { signal: AbortSignal.timeout(DEADLINE_MS) }).catch(() => {});
+}
+
 async function dropRest(reader: ReadableStreamDefaultReader<Bytes>, late: Promise<never>): Promise<void> {
   try {
     while (!(await Promise.race([reader.read(), late])).done);

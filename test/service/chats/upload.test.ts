@@ -207,12 +207,24 @@ test("an R2 that fails is a 503, and the repeat works", async () => {
   expect(await stored()).toHaveLength(1);
 });
 
-test("without a bucket uploads are a 503, and all else works", async () => {
+test("without a bucket uploads are a 503 when all bytes have come, and all else works", async () => {
   const { api, chat, upload } = await newPlace();
   const bucket = env.MEDIA;
   Object.assign(env, { MEDIA: undefined });
+  let isRead = false;
+  const chunks = [PNG, PNG, PNG];
+  const body = new ReadableStream({
+    pull(controller) {
+      const chunk = chunks.pop();
+      if (chunk) return controller.enqueue(chunk);
+      isRead = true;
+      controller.close();
+    },
+  });
   try {
-    expectError(await upload(PNG, { "Content-Type": "image/png" }), 503, "unavailable");
+    const headers = { "Content-Type": "image/png", "Content-Length": String(3 * PNG.byteLength) };
+    expectError(await upload(body, headers), 503, "unavailable");
+    expect(isRead).toBe(true);
     expect((await api("POST", `/chats/${chat.id}/messages`, { content: "text" })).status).toBe(201);
   } finally {
     Object.assign(env, { MEDIA: bucket });
