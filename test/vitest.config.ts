@@ -134,7 +134,7 @@ export default defineConfig({
       service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
       node("deep-browser", ["test/deep/browser/**/*.test.ts", DEEP_PAGES], { globalSetup: BROWSER }),
       SIMULATIONS,
-      node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/dearest,deep/networks}/**/*.test.ts"]),
+      node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/smoke,deep/dearest,deep/networks}/**/*.test.ts"]),
     ],
   },
 });

@@ -88,8 +88,10 @@ async function health({ target }: FrontOptions, build: string | null, response: 
 }
 
 function pass(target: URL | string, request: IncomingMessage, response: ServerResponse): void {
+  const { method } = request;
   const headers = { ...request.headers, "cf-connecting-ip": ADDRESS };
-  const upstream = requestTo(new URL(request.url ?? "", target).href, { method: request.method, headers }, (answer) => {
+  // A connection of its own: the service closes a silent one, perhaps while the next request is on its way.
+  const upstream = requestTo(new URL(request.url ?? "", target).href, { method, headers, agent: false }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     response.flushHeaders();
     answer.pipe(response);

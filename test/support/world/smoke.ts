@@ -1,28 +1,43 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Pace } from "../../../src/cli/parley/smoke/lab.ts";
+import type { Pace, Patience } from "../../../src/cli/parley/smoke/lab.ts";
 import { type SmokeCheck, type SmokeOptions, smoke } from "../../../src/cli/parley/smoke/smoke.ts";
 
 /** A run that waits for nothing longer than it must. */
 // A visitor may write once a second.
-const PACE: Pace = { silence: 1_100, ahead: 1_000, patience: 60_000, rollout: 0 };
+const PACE: Pace = {
+  silence: 1_100,
+  ahead: 1_000,
+  patience: { due: 60_000, frame: 60_000, event: 60_000 },
+  rollout: 0,
+};
 
 /** A configuration folder of its own, and the marks of runs in it. */
 export async function newSmokeHome() {
   const home = await mkdtemp(join(tmpdir(), "parley-smoke-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
-  const marks = () => readdir(join(home, "parley", "smoke")).catch(() => []);
-  return { home, env: { XDG_CONFIG_HOME: home }, marks };
+  const folder = join(home, "parley", "smoke");
+  const marks = () => readdir(folder).catch(() => []);
+  /** Makes the runs that have left a mark those of a process that has ended. */
+  const endRuns = async () => {
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    for (const mark of await marks()) {
+      const path = join(folder, mark);
+      await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), pid }));
+    }
+  };
+  return { home, env: { XDG_CONFIG_HOME: home }, marks, endRuns };
 }
 
 /** Runs the smoke test in this process. */
 export async function runSmoke(
   options: Pick<SmokeOptions, "url" | "env"> &
-    Partial<Omit<SmokeOptions, "pace">> & { adminToken: string; pace?: Partial<Pace> },
+    Partial<Omit<SmokeOptions, "pace">> & { adminToken: string; patience?: Partial<Patience> },
 ) {
-  const { adminToken, pace, ...rest } = options;
+  const { adminToken, patience, ...rest } = options;
   const checks: SmokeCheck[] = [];
   const isGood = await smoke({
     token: { value: adminToken, from: "the test" },
@@ -32,7 +47,7 @@ export async function runSmoke(
     signal: new AbortController().signal,
     onCheck: (check) => checks.push(check),
     ...rest,
-    pace: { ...PACE, ...pace },
+    pace: { ...PACE, patience: { ...PACE.patience, ...patience } },
   });
   const named = (state: SmokeCheck["state"]) => checks.filter((check) => check.state === state);
   return { isGood, checks, ok: named("ok").map(({ what }) => what), failed: named("fails"), unknown: named("unknown") };

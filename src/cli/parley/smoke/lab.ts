@@ -3,19 +3,27 @@ import type { Leftovers } from "./leftovers.ts";
 
 export type SmokePlace = "eu" | "us" | null;
 
+/** How long the steps wait for a message that becomes due, a frame of a socket and an event of a stream, in milliseconds. */
+export type Patience = Record<"due" | "frame" | "event", number>;
+
 /** How long the steps wait, in milliseconds. */
 export interface Pace {
   /** A socket and a stream are silent for this long: by then the chat's object is out of memory. */
   silence: number;
   /** How far ahead a message is scheduled. */
   ahead: number;
-  /** For what comes on its own: a frame, an event, a message that becomes due. */
-  patience: number;
+  /** For what comes on its own. */
+  patience: Patience;
   /** Between the first and the last look at the version. */
   rollout: number;
 }
 
-export const PACE: Pace = { silence: 20_000, ahead: 5_000, patience: 30_000, rollout: 60_000 };
+export const PACE: Pace = {
+  silence: 20_000,
+  ahead: 5_000,
+  patience: { due: 30_000, frame: 30_000, event: 30_000 },
+  rollout: 60_000,
+};
 
 /** What the steps of a run share. */
 export interface Lab {

@@ -7,8 +7,8 @@ import { type SmokeCaller, SmokeFault, wanted } from "./caller.ts";
 
 const HOUR_MS = 3_600_000;
 const PAGE = 100;
-/** Deleting takes several calls; the service says how long to wait between them. */
-const MAX_CALLS = 60;
+/** How often a deletion is tried while the service says that it can't now, and how long to wait: a second. */
+const MAX_CALLS = 10;
 /** No clean-up may take longer. */
 const CLEAN_UP_MS = 120_000;
 const NAME = "Smoke test";
@@ -90,19 +90,20 @@ export class Leftovers {
 
   /**
    * Deletes what this run made, also after an interruption.
-   * @returns the ids of what is left; empty if nothing is
+   * @returns the ids of what is left, and why the first of them is; null if nothing is
    */
-  async cleanUp(): Promise<string[]> {
+  async cleanUp(): Promise<{ ids: string[]; why: string } | null> {
     const signal = AbortSignal.timeout(CLEAN_UP_MS);
     await Promise.all(this.#creations);
     const { organizations } = await this.#list(signal);
-    const left: string[] = [];
-    for (const { id } of organizations.filter(({ name }) => name === this.name)) {
-      await this.#delete(id, signal).catch(() => left.push(id));
-    }
+    const own = organizations.filter(({ name }) => name === this.name).map(({ id }) => id);
+    const results = await Promise.allSettled(own.map((id) => this.#delete(id, signal)));
+    const ids = own.filter((_, at) => results[at]?.status === "rejected");
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed) return { ids, why: (failed.reason as Error).message };
     // An organization may still come of a creation that got no answer: the next run looks for it.
-    if (left.length === 0 && !this.#isUnsure) await rm(this.#path(this.#mark), { force: true });
-    return left;
+    if (!this.#isUnsure) await rm(this.#path(this.#mark), { force: true });
+    return null;
   }
 
   /** Deletes an organization. @throws SmokeFault */

@@ -12,7 +12,7 @@ export async function socketStep(lab: Lab, tenant: Tenant): Promise<string> {
   const { pace, caller } = lab;
   const socket = new VisitorSocket(caller, tenant);
   try {
-    await within(pace.patience, "the visitors' socket does not open", socket.opened, SOCKETS);
+    await within(pace.patience.frame, "the visitors' socket does not open", socket.opened, SOCKETS);
     await socket.wait(pace, "no ready frame", (frame) => frame.type === "ready");
     socket.send({ type: "ping" });
     await socket.wait(pace, "a ping got no pong", (frame) => frame.type === "pong");
@@ -87,7 +87,7 @@ class VisitorSocket {
       };
       this.#onFrame();
     });
-    return within(patience, found, Promise.race([came, this.#closed]), SOCKETS);
+    return within(patience.frame, found, Promise.race([came, this.#closed]), SOCKETS);
   }
 
   close(): void {
@@ -124,7 +124,10 @@ export async function streamStep(lab: Lab, tenant: Tenant): Promise<string> {
 /** Sends a message and waits for its event. @returns the event's cursor */
 async function eventOf({ pace }: Lab, tenant: Tenant, stream: EventStream, found: string): Promise<string> {
   const { id } = await send(tenant, "Listen");
-  const event = await stream.wait(`${found} (${pace.patience / 1_000} s)`, ({ data }) => data?.includes(id) === true);
+  const event = await stream.wait(
+    `${found} (${pace.patience.event / 1_000} s)`,
+    ({ data }) => data?.includes(id) === true,
+  );
   return event.id ?? "";
 }
 
@@ -142,7 +145,7 @@ class EventStream {
 
   /** @param after the cursor to go on after; null to begin now */
   constructor({ caller, pace }: Lab, { key }: Tenant, after: string | null) {
-    this.#patience = pace.patience;
+    this.#patience = pace.patience.event;
     this.#ended = this.#read(caller, key, after);
     this.#ended.catch(() => {});
   }

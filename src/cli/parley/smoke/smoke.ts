@@ -74,7 +74,7 @@ async function cleanUp(leftovers: Leftovers, run: Run): Promise<void> {
   const begun = performance.now();
   const advice = "the next run deletes what is left, or parley organizations delete";
   const result = await leftovers.cleanUp().then(
-    (left) => (left.length === 0 ? null : `these temporary organizations are left: ${left.join(", ")}`),
+    (left) => left && `these temporary organizations are left: ${left.ids.join(", ")} (${left.why})`,
     (error: unknown) => `temporary organizations may be left: ${(error as Error).message}`,
   );
   if (result !== null) run.report({ ...bad(what, "fails", result, advice), ms: performance.now() - begun });
