@@ -53,6 +53,8 @@ export interface WebhookPermitRequest {
    * for 35 s.
    */
   unused?: string;
+  /** How many calls of objects, one within the other, this one is; see `StandingAlarm`. Older versions don't say it. */
+  depth?: number;
 }
 
 /**

@@ -381,8 +381,14 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** A webhook can be called again; see `Subscriptions.wake`. */
-  wakeWebhook(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
-    return this.parts.subscriptions.wake(webhookId, number, startedAt);
+  wakeWebhook(
+    webhookId: string,
+    number: number,
+    startedAt?: number,
+    _subscriptionId?: string,
+    depth?: number,
+  ): Promise<number | null> {
+    return this.parts.subscriptions.wake(webhookId, number, startedAt, depth);
   }
 
   async webhookLine(as: AsOwner, webhookId: string): Promise<rpc.WebhookSubscriptionAnswer> {

@@ -32,7 +32,7 @@ export function subscriptionHost(parts: Parts): SubscriptionHost | null {
   const { chatId, channelId, life } = identity;
   const exists = () => adoption.exists(life);
   return {
-    ...subscriptionPorts(env),
+    ...subscriptionPorts(env, alarm),
     kv: storage.kv,
     subscriptionId: chatId,
     exists,

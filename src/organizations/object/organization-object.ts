@@ -200,8 +200,14 @@ export class OrganizationObject extends DurableObject<Env> {
   }
 
   /** A webhook's object can be called again. @see Subscriptions.wake */
-  wakeWebhook(webhookId: string, number: number, startedAt: number, subscriptionId: string): Promise<number | null> {
-    return this.#parts.subscriptions.wake(webhookId, number, startedAt, subscriptionId);
+  wakeWebhook(
+    webhookId: string,
+    number: number,
+    startedAt: number,
+    subscriptionId: string,
+    depth?: number,
+  ): Promise<number | null> {
+    return this.#parts.subscriptions.wake(webhookId, number, startedAt, subscriptionId, depth);
   }
 
   /** Sends the organization's own events to a webhook again. @see Subscriptions.replay */

@@ -45,7 +45,7 @@ function subscriptionHost(parts: OwnSubscriptionParts, name: PartName, exists: (
   const isNotices = name === "notices";
   const events = new OwnEvents(storage.sql, (type) => type.startsWith("webhook.") === isNotices);
   return {
-    ...subscriptionPorts(env),
+    ...subscriptionPorts(env, alarm),
     kv: isNotices ? prefixed(storage.kv, NOTICES) : storage.kv,
     subscriptionId: isNotices ? organizationId + NOTICE_SUBSCRIPTION : organizationId,
     exists,

@@ -27,9 +27,15 @@ export class OwnSubscriptions {
   }
 
   /** See `Subscriptions.wake`. @param subscriptionId which of the webhook's two subscriptions */
-  wake(webhookId: string, number: number, startedAt: number, subscriptionId: string): Promise<number | null> {
+  wake(
+    webhookId: string,
+    number: number,
+    startedAt: number,
+    subscriptionId: string,
+    depth?: number,
+  ): Promise<number | null> {
     const part = isNoticeSubscription(subscriptionId) ? this.parts.notices : this.parts.events;
-    return part.wake(webhookId, number, startedAt);
+    return part.wake(webhookId, number, startedAt, depth);
   }
 
   /** See `Subscriptions.replay`. @param subscriptionId only this subscription; the organization's id for both */

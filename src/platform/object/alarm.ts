@@ -10,6 +10,12 @@ type AlarmStorage = Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "delete
  * replaced.
  */
 export class StandingAlarm {
+  /**
+   * How many calls of objects, one within the other, led to the newest event of the object. The platform attributes each
+   * call that the object makes to that event, and refuses calls from about the 16th. The alarm itself begins at 0. Calls
+   * that don't say their depth are not counted: they come from the Worker.
+   */
+  depth = 0;
   readonly #storage: AlarmStorage;
   /** Unix milliseconds; null for none, undefined if unknown. */
   #at: number | null | undefined;
@@ -86,6 +92,7 @@ export class StandingAlarm {
   rang(): void {
     this.gone();
     this.#isRinging = true;
+    this.depth = 0;
   }
 
   /** All storage was deleted: none is set. */

@@ -26,11 +26,12 @@ export class OutgoingCalls {
    * Tells a subscription that it may ask for a permit again.
    * @param number see `WaitingSubscription`
    * @param startedAt see `WebhookState`
+   * @param depth see `WebhookPermitRequest`
    * @returns null if the subscription has nothing to send, for example because its chat was deleted
    */
-  wake(subscriptionId: string, number: number, startedAt: number): Promise<unknown> {
+  wake(subscriptionId: string, number: number, startedAt: number, depth: number): Promise<unknown> {
     const { id } = this.#identity;
-    return this.#callOwner(subscriptionId, (owner) => owner.wakeWebhook(id, number, startedAt, subscriptionId));
+    return this.#callOwner(subscriptionId, (owner) => owner.wakeWebhook(id, number, startedAt, subscriptionId, depth));
   }
 
   /**
@@ -92,7 +93,13 @@ export class OutgoingCalls {
 
 /** The methods of the objects with subscriptions: chats, and organizations for their own events. */
 interface SubscriptionOwner {
-  wakeWebhook(webhookId: string, number: number, startedAt: number, subscriptionId: string): Promise<unknown>;
+  wakeWebhook(
+    webhookId: string,
+    number: number,
+    startedAt: number,
+    subscriptionId: string,
+    depth: number,
+  ): Promise<unknown>;
   replayEvents(
     webhookId: string,
     replayId: string,

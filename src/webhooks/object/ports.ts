@@ -24,6 +24,8 @@ export interface WebhookPermitPorts extends NoticePorts, StateReportPorts {
    * @returns null if it has nothing to send
    */
   wakeSubscription(subscriptionId: string, number: number, startedAt: number): Promise<unknown>;
+  /** Whether a wake-up now would be a call within too many others. It is not in an alarm. */
+  isDeep(): boolean;
   replays: Pick<Replays, "countsWith" | "keep">;
   /** Runs writes that are stored together or, if it throws, not at all. */
   atomically(writes: () => void): void;

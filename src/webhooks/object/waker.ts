@@ -39,6 +39,8 @@ export class Waker {
   #failed = { since: 0, count: 0 };
   /** Whether all subscriptions that wait were woken already or did not answer. */
   #isNoneLeft = false;
+  /** Whether subscriptions wait only because a wake-up would have been too deep. */
+  #isForAlarm = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -50,7 +52,10 @@ export class Waker {
     this.#isNoneLeft = false;
     for (;;) {
       const limits = webhook.config;
+      this.#isForAlarm = false;
       if (!limits || !this.#canWake(limits.concurrency)) return;
+      this.#isForAlarm = ports.isDeep();
+      if (this.#isForAlarm) return;
       const { probes } = webhook.state;
       const isBusy = (subscriptionId: string) => slots.has(subscriptionId) || this.#isAway(subscriptionId);
       // The subscription of the last probe only makes another one if no other waits.
@@ -91,7 +96,7 @@ export class Waker {
     const freeAt = Math.max(isFree ? now : slots.nextFreeAt(), this.#restsUntil(now));
     if (this.#isNoneLeft) return Math.max(at, freeAt, now + AGAIN.firstMs);
     // Not more often than once a second, because an alarm is a write.
-    return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
+    return Math.max(at, freeAt, state.probes || this.#isForAlarm ? now : now + MAX_HOLD_MS);
   }
 
   /** Subscriptions that did not answer are woken again now. Call also after all storage was deleted. */

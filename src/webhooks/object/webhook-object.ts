@@ -34,6 +34,9 @@ import { sampleEvent } from "./samples.ts";
 import { UnreachedSubscriptions } from "./unreached-subscriptions.ts";
 import { WaitingSubscriptions } from "./waiting-subscriptions.ts";
 
+/** From this depth on, an event wakes nobody: the alarm does. A subscription that is woken makes calls within its own. */
+const MAX_DEPTH = 8;
+
 const PARTS = [WaitingSubscriptions, AttemptLog, FailedEvents, UnreachedSubscriptions, GoneSubscriptions];
 const SCHEMA = [PARTS.map(({ schema }) => schema).join("; ")];
 
@@ -56,14 +59,19 @@ export class WebhookObject extends DurableObject<Env> {
   #parts: Parts | undefined;
 
   permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
+    this.#alarm.depth = request.depth ?? 1;
     return this.#of(request.webhookId).permits.permit(request);
   }
 
-  report(webhookId: string, attempt: WebhookAttempt): Promise<void> {
+  /** @param depth see `WebhookPermitRequest` */
+  report(webhookId: string, attempt: WebhookAttempt, depth = 1): Promise<void> {
+    this.#alarm.depth = depth;
     return this.#of(webhookId).permits.report(attempt);
   }
 
-  giveBack(webhookId: string, subscriptionId: string, permit: string): Promise<void> {
+  /** @param depth see `WebhookPermitRequest` */
+  giveBack(webhookId: string, subscriptionId: string, permit: string, depth = 1): Promise<void> {
+    this.#alarm.depth = depth;
     return this.#of(webhookId).permits.giveBack(subscriptionId, permit);
   }
 
@@ -118,7 +126,7 @@ export class WebhookObject extends DurableObject<Env> {
     const now = Date.now();
     const target = { webhookId, organizationId, url, secrets, payload };
     const event = sampleEvent(target, type ?? "ping", payload, now);
-    const attempt = await pingWebhook(subscriptionPorts(this.env), target, event);
+    const attempt = await pingWebhook(subscriptionPorts(this.env, this.#alarm), target, event);
     if (this.#identity.isStored && this.#parts?.log === log)
       log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
     const { permit: _permit, retryAfterMs: _retryAfterMs, ...logged } = attempt;
@@ -196,7 +204,8 @@ export class WebhookObject extends DurableObject<Env> {
       log,
       failed,
       configuration: (version) => identity.config(version),
-      wakeSubscription: (subscriptionId, number, startedAt) => calls.wake(subscriptionId, number, startedAt),
+      wakeSubscription: (...woken) => calls.wake(...woken, this.#alarm.depth + 1),
+      isDeep: () => this.#alarm.depth >= MAX_DEPTH,
       notify: (notice) => calls.notify(notice),
       reportState: (state) => calls.reportState(state),
       warn: (fields) => identity.warn(fields),

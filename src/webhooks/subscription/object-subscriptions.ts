@@ -43,7 +43,9 @@ export class ObjectSubscriptions implements DuePart {
     this.#object.ctx.waitUntil(this.#run());
   }
 
-  async wake(webhookId: string, number: number, startedAt?: number): Promise<number | null> {
+  /** See `Subscriptions.wake`. @param depth see `WebhookPermitRequest` */
+  async wake(webhookId: string, number: number, startedAt?: number, depth = 1): Promise<number | null> {
+    this.#object.alarm.depth = depth;
     await this.#object.alarm.standing();
     const answer = this.all.wake(webhookId, number, startedAt);
     await this.#startSafely();

@@ -80,6 +80,7 @@ export class FakeWebhook {
   /** Reads the configuration. */
   read: () => Promise<WebhookConfig> = async () => this.config;
   onWake: (subscriptionId: string, number: number, startedAt: number) => unknown = () => {};
+  isDeep = false;
   readonly #values = new Map<string, unknown>();
 
   constructor(config: Partial<WebhookConfig> = {}) {
@@ -190,6 +191,7 @@ export class FakeWebhook {
         this.wakes++;
         return this.onWake(subscriptionId, number, startedAt);
       },
+      isDeep: () => this.isDeep,
       notify: async (notice) => {
         await this.onNotice(notice.id);
         if (notice.type !== "act") this.notices.push(notice);

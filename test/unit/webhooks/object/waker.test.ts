@@ -28,6 +28,23 @@ test("a subscription that never answers its wake-up is woken again, and holds up
   expect(times()).toBeLessThan(20);
 });
 
+test("within many other calls nobody is woken, but in an alarm at once", async () => {
+  const webhook = new FakeWebhook();
+  const woken: string[] = [];
+  webhook.onWake = (subscriptionId) => void woken.push(subscriptionId);
+  await webhook.permits.disable("customer");
+  for (const subscriptionId of ["one", "other"]) await webhook.permit(subscriptionId);
+  webhook.isDeep = true;
+  await webhook.permits.enable("pending");
+  await settle();
+  expect(woken).toEqual([]);
+  expect(webhook.alarmAt).toBe(webhook.clock.now());
+  webhook.isDeep = false;
+  await webhook.run(0);
+  // Until the first answer, one at a time.
+  expect(woken).toEqual(["one"]);
+});
+
 test("a notice that the organization never takes holds up no other, and is sent again ever later", async () => {
   const webhook = new FakeWebhook();
   const sent: string[] = [];
