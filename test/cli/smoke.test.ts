@@ -77,6 +77,15 @@ test("a wrong token and a wrong address are told, and nothing is created", async
   expect(nowhere.failed).toMatchObject([{ what: "service", found: expect.stringMatching(/got no answer/) }]);
 });
 
+test("a webhook's URL that the service refuses is named with the reason", async () => {
+  const { url, env, adminToken } = await begin();
+  const { failed } = await runSmoke({ url, env, adminToken, webhook: `${url}/hook#part` });
+  expect(failed).toMatchObject([
+    { what: "webhooks", found: expect.stringMatching(/answered 400 and not 201.*url must/) },
+  ]);
+  expect(await left()).toEqual([]);
+});
+
 test("a front that cuts streams is told, and so is one that cuts answers", async () => {
   const cut = await begin({
     onResponse({ url }, response) {
@@ -200,7 +209,7 @@ test("a temporary organization of another folder is deleted when it is an hour o
   expect(await left()).toEqual([]);
 });
 
-test("doctor --smoke needs the operator's token, and --webhook needs --smoke", async () => {
+test("doctor --smoke needs the operator's token, and --webhook needs --smoke and a URL", async () => {
   const { home } = await newSmokeHome();
   // Not of this machine, whose checkout may have a token.
   const env = { PARLEY_URL: "https://parley.invalid", XDG_CONFIG_HOME: home };
@@ -208,4 +217,6 @@ test("doctor --smoke needs the operator's token, and --webhook needs --smoke", a
   expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("needs the operator's token")]);
   const alone = await run(["doctor", "--webhook", "https://example.com"], env);
   expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("--webhook needs --smoke")]);
+  const noUrl = await run(["doctor", "--smoke", "--webhook", "example.com/hook"], env);
+  expect([noUrl.code, noUrl.stderr]).toEqual([2, expect.stringContaining("--webhook must be a URL")]);
 });

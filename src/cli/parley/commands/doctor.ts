@@ -31,6 +31,9 @@ and prints each step with its time.`,
       webhook: option("url", "With --smoke: a receiver that answers 2xx, to try an outgoing call"),
     },
     async run({ options, service, out }) {
+      if (options.webhook !== undefined && !/^https?:$/.test(URL.parse(options.webhook)?.protocol ?? "")) {
+        throw new CommandError("--webhook must be a URL that begins with https://.", 2);
+      }
       if (options.smoke) return (await trySmoke(service, options.webhook ?? null, out)) ? 0 : 1;
       if (options.webhook !== undefined) throw new CommandError("--webhook needs --smoke.", 2);
       const { isHere, root } = service.connection;

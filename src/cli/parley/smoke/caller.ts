@@ -101,7 +101,10 @@ export function wanted(status: number, reply: Reply): Reply {
   const { call, body, headers } = reply;
   const text = body.message ?? body.error;
   const id = headers.get("X-Request-Id");
-  const says = [text, body.code, ...(id ? [`request ${id}`] : [])].filter((part) => typeof part === "string");
+  const fault = body.errors?.[0];
+  const says = [text, fault && `${fault.path} ${fault.message}`, body.code, ...(id ? [`request ${id}`] : [])].filter(
+    (part) => typeof part === "string",
+  );
   const why = says.length > 0 ? ` (${printable(says.join(", "))})` : "";
   throw new SmokeFault(`${call} answered ${reply.status} and not ${status}${why}`);
 }
