@@ -20,7 +20,12 @@ const ID = "6f1d4b0e-5a4f-4c39-9a53-0d2f8d1f7c11";
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 test("the repository's configuration names the database without an id", () => {
-  expect(readTarget(configuration)).toEqual({ accountId: null, databaseName: "parley", databaseId: null });
+  expect(readTarget(configuration)).toEqual({
+    workerName: "parley",
+    accountId: null,
+    databaseName: "parley",
+    databaseId: null,
+  });
 });
 
 test.for(["\n", "\r\n"])("the database's id is written to its line only (%j)", (lineBreak) => {
@@ -74,7 +79,12 @@ test("a stage without its name is refused", () => {
 test("a stage has a Worker, a database, buckets and a rate limiter of its own, and nothing else is changed", () => {
   const production = configuration.replace(NO_ID, ID);
   const staged = configOfStage(production, "try");
-  expect(readTarget(staged)).toEqual({ accountId: null, databaseName: "parley-try", databaseId: null });
+  expect(readTarget(staged)).toEqual({
+    workerName: "parley-try",
+    accountId: null,
+    databaseName: "parley-try",
+    databaseId: null,
+  });
   expect(readBuckets(staged)).toEqual([
     { name: "parley-try-media", jurisdiction: null },
     { name: "parley-try-media-eu", jurisdiction: "eu" },
@@ -190,6 +200,8 @@ test("wrangler's error is printed without symbols", () => {
   const output =
     "noise\n\u001b[31m✘ [ERROR]\u001b[0m It failed.\n\n  why [code: 1]\n  \n  If you think this is a bug, …\n\n";
   expect(errorsIn(output)).toEqual(["It failed.", "why [code: 1]"]);
+  const refused = "✘ [ERROR] Unknown argument: nope\n\nwrangler deploy [path]\n\nPOSITIONALS\n  path  The path\n";
+  expect(errorsIn(refused)).toEqual(["Unknown argument: nope"]);
 });
 
 test("the service's address is a custom domain, else the workers.dev name", () => {

@@ -158,7 +158,7 @@ const UNVERIFIED = 10034;
 const IN_R2 = "The login or the token must be allowed to edit R2 (Workers R2 Storage: Edit).";
 
 const LOG_IN =
-  "Run npx wrangler login, or set CLOUDFLARE_API_TOKEN to a token that can edit Workers Scripts and D1. Then repeat the command.";
+  "Run npx wrangler login, or set CLOUDFLARE_API_TOKEN to a token that can edit Workers Scripts, D1 and R2. Then repeat the command.";
 const VERIFY =
   "The account's email address is not verified: open the link in Cloudflare's email, or have another one sent at " +
   "https://dash.cloudflare.com/profile. Then repeat the command.";
@@ -191,7 +191,7 @@ function commandError(summary: string, result: ProcessResult, advice: string): C
   return new CommandError(`${summary}. wrangler says:${errors.join("")}\n${advice}`);
 }
 
-/** The error in wrangler's output, without symbols and without the invitation to report a bug. */
+/** The error in wrangler's output, without symbols, the list of options and the invitation to report a bug. */
 export function errorsIn(output: string): string[] {
   const lines = stripVTControlCharacters(output)
     .split("\n")
@@ -199,7 +199,10 @@ export function errorsIn(output: string): string[] {
     .filter((line) => line !== "" && !line.startsWith("If you think this is a bug"));
   const first = lines.findIndex((line) => line.includes("[ERROR]"));
   const start = Math.max(first, 0);
-  return lines.slice(start, start + MAX_LINES).map((line) => line.replace(/^\S*\s*\[ERROR\]\s*/, ""));
+  const usage = lines.findIndex((line, at) => at > start && line.startsWith("wrangler deploy ["));
+  return lines
+    .slice(start, usage < 0 ? start + MAX_LINES : usage)
+    .map((line) => line.replace(/^\S*\s*\[ERROR\]\s*/, ""));
 }
 
 function parsed<T>(text: string): T | null {

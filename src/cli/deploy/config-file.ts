@@ -2,6 +2,7 @@ import { CommandError } from "../command-error.ts";
 
 /** The account and database that `wrangler.toml` names. */
 export interface Target {
+  workerName: string;
   accountId: string | null;
   databaseName: string;
   /** Null if the file has the repository's placeholder. */
@@ -21,8 +22,10 @@ const DATABASES = /^\[\[d1_databases\]\][\s\S]*?(?=^\[|(?![\s\S]))/gm;
 const BUCKETS = /^\[\[r2_buckets\]\][\s\S]*?(?=^\[|(?![\s\S]))/gm;
 const ID = /^(\s*database_id\s*=\s*")([^"\r\n]*)(")/m;
 
-/** Parses `wrangler.toml`. @throws CommandError if it names no database */
+/** Parses `wrangler.toml`. @throws CommandError if it names no Worker or no database */
 export function readTarget(text: string): Target {
+  const workerName = /^name\s*=\s*"([^"\r\n]+)"/m.exec(text)?.[1];
+  if (!workerName) throw new CommandError("wrangler.toml has no name. Restore the file: git checkout wrangler.toml.");
   const database = text.match(DATABASES)?.find(isServiceDatabase) ?? "";
   const databaseName = settingOf(database, "database_name");
   const databaseId = ID.exec(database)?.[2];
@@ -32,7 +35,7 @@ export function readTarget(text: string): Target {
     );
   }
   const accountId = /^account_id\s*=\s*"([^"\r\n]+)"/m.exec(text)?.[1] ?? null;
-  return { accountId, databaseName, databaseId: databaseId === PLACEHOLDER ? null : databaseId };
+  return { workerName, accountId, databaseName, databaseId: databaseId === PLACEHOLDER ? null : databaseId };
 }
 
 /** Replaces the database's id in the text of `wrangler.toml`, and changes nothing else. */

@@ -82,6 +82,8 @@ async function run(text: string, given: DeployArguments, argv: string[]): Promis
 
 /** @param isFirst whether there is no Worker yet. @returns the exit code */
 async function deploy(target: Target, text: string, given: DeployArguments, isFirst: boolean): Promise<number> {
+  // Only wrangler knows its options: it names a wrong one before anything is created.
+  if (given.others.length > 0) await buildWorker(given);
   if (given.withoutFiles) log("  Without files: no bucket is bound, and uploads get 503");
   else await prepareBuckets(text);
   await prepareDatabase(target, text, given.stage !== null);
@@ -117,6 +119,13 @@ async function deploy(target: Target, text: string, given: DeployArguments, isFi
   if (withoutValue.length === 0) printNextSteps(address, set, given.stage);
   if (!isGood) printError("The Worker is deployed, but the smoke test failed: see above.");
   return isGood ? 0 : 1;
+}
+
+function buildWorker(given: DeployArguments): Promise<void> {
+  return step(
+    () => withConfig(given, (path) => cloudflare.build(given.others, path)),
+    () => "The Worker builds",
+  );
 }
 
 /** Creates the buckets that the account lacks. First of all, because only a person can turn R2 on. */
@@ -200,7 +209,7 @@ async function prepareSecrets() {
  * @param account null without a login: then all is printed that an account can lack
  */
 async function dryRun(
-  { databaseName: name, databaseId }: Target,
+  { workerName, databaseName: name, databaseId }: Target,
   text: string,
   given: DeployArguments,
   account: Cloudflare | null,
@@ -210,21 +219,18 @@ async function dryRun(
   const found = databaseId ?? (await account?.findDatabase(name));
   const names = (await account?.secrets()) ?? null;
   const { missing, toCreate } = planSecrets(names, await savedSecrets(join(root, secretsName)));
-  const making = isBuild ? "leave out" : "create";
-  await step(
-    () => withConfig(given, (path) => cloudflare.build(given.others, path)),
-    () => "The Worker builds",
-  );
+  const kept = missing.filter((secret) => !toCreate.includes(secret));
+  await buildWorker(given);
   log(account ? "Without --dry-run this would:" : "Without --dry-run this would, unless the account has it already:");
   if (buckets.length > 0) log(`  create the buckets ${buckets.map(({ name }) => name).join(", ")}`);
   if (!found) log(`  create the database ${name}`);
   if (!databaseId && given.stage === null) log("  write the database's id into wrangler.toml");
   log("  apply the migrations that the database lacks");
-  if (missing.length > 0)
-    log(`  set ${missing.join(", ")}${toCreate.length > 0 ? `, and ${making} ${toCreate.join(", ")}` : ""}`);
-  log(
-    names ? "  deploy a new version of the Worker" : account ? "  create the Worker" : "  create or update the Worker",
-  );
+  if (kept.length > 0) log(`  set the secrets ${kept.join(", ")} from ${secretsName}`);
+  if (toCreate.length > 0 && isBuild) log(`  leave out the secrets ${toCreate.join(", ")}`);
+  else if (toCreate.length > 0) log(`  create the secrets ${toCreate.join(", ")}, and save them in ${secretsName}`);
+  const doing = names ? "deploy a new version of" : account ? "create" : "create or update";
+  log(`  ${doing} the Worker ${workerName}`);
 }
 
 /** Prints the next steps. @param set the names of the secrets that this deploy set */

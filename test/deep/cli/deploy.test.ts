@@ -169,8 +169,8 @@ test("a Cloudflare build creates no secrets and names the missing ones", async (
   deployBefore();
   cloudflare.secrets = { ADMIN_TOKEN: "the operator's" };
   await writeFile(join(checkout, "wrangler.toml"), configuration.replace(NO_DATABASE, DATABASE_ID));
-  // An entry point that doesn't exist fails faster than a refused upload.
-  const { code, stderr } = await deploy(["src/missing.ts"], { WORKERS_CI: "1" });
+  cloudflare.refuses = "POST workers/scripts/parley/versions";
+  const { code, stderr } = await deploy([], { WORKERS_CI: "1" });
   expect(code).toBe(1);
   expect(stderr).toContain("  Using the database parley of wrangler.toml\n");
   expect(stderr).toContain("! KEY_SECRET, CREDENTIALS_KEY: missing, and not created here");
@@ -183,7 +183,8 @@ test("--dry-run prints the steps and changes nothing", async () => {
   const { code, stderr } = await deploy(["--dry-run"]);
   expect(stderr).toContain("create the buckets parley-media, parley-media-eu, parley-media-us\n");
   expect(stderr).toContain("create the database parley\n");
-  expect(stderr).toContain("set ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and create KEY_SECRET, CREDENTIALS_KEY\n");
+  expect(stderr).toContain("  set the secrets ADMIN_TOKEN from .deploy.vars\n");
+  expect(stderr).toContain("  create the secrets KEY_SECRET, CREDENTIALS_KEY, and save them in .deploy.vars\n");
   expect(code).toBe(0);
   expect(cloudflare.done).toEqual([]);
   expect(await read("wrangler.toml")).toBe(configuration);
@@ -200,10 +201,20 @@ test("--dry-run without a login builds the Worker and prints the steps for an ac
   create the database parley
   write the database's id into wrangler.toml
   apply the migrations that the database lacks
-  set ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and create ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY
-  create or update the Worker
+  create the secrets ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and save them in .deploy.vars
+  create or update the Worker parley
 `);
   expect(code).toBe(0);
+  expect(cloudflare.done).toEqual([]);
+});
+
+test.for([
+  [["--without-file"], "Unknown arguments: without-file, withoutFile\nFix this"],
+  [["src/missing.ts"], 'The expected output file at "src/missing.ts" was not found'],
+])("%j, which wrangler refuses, changes nothing", async ([args, found]) => {
+  const { code, stderr } = await deploy(args as string[]);
+  expect(stderr).toContain(`✗ The Worker can't be built. wrangler says:\n  ${String(found)}`);
+  expect(code).toBe(1);
   expect(cloudflare.done).toEqual([]);
 });
 
