@@ -112,3 +112,17 @@ test("the guide to monitoring says what a read each minute costs", async () => {
     `Once a minute, this is ${cost} a month for 1,000 organizations`,
   );
 });
+
+test("the plan says what the cron trigger takes of Workers Free", async () => {
+  const [{ section, free }, net] = await Promise.all([plan(), read("src/organizations/alarm-net.ts")]);
+  const runs = Number(/^const RUNS = (\d+);/m.exec(net)?.[1]);
+  const aDay = 24 * 60;
+  const each = aDay / runs;
+  expect(section).toContain(
+    `makes ${aDay.toLocaleString("en-US")} a day for up to ${runs} organizations, and ${each} for each further one, so about ` +
+      `${(Math.round(free[1] / each / 100) * 100).toLocaleString("en-US")} organizations`,
+  );
+  expect(section).toContain(
+    `Above ${(900 * runs).toLocaleString("en-US")} organizations one of its runs makes more than 900`,
+  );
+});
