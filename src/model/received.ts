@@ -7,7 +7,7 @@
 export interface Form {
   /** The form's kind, such as `flow`. Networks don't say which form it is: that is the message that it replies to. */
   name: string | null;
-  /** JSON; `{ text }` if the network's own text is no JSON object. */
+  /** JSON; `{ text }` if the network's own text is not a JSON object. */
   answers: Record<string, unknown>;
   cut?: true | undefined;
 }

@@ -66,7 +66,7 @@ const receivedFields = {
     "The contact's answers to a form. They are the contact's words, and can be forged. `content` has them as lines",
     {
       name: textOrNull("The kind of form, such as `flow`. Which form it is: the message that it replies to"),
-      answers: json("The answers, as the form names them. `{ text }` if they are no JSON object"),
+      answers: json("The answers, as the form names them. `{ text }` if they are not a JSON object"),
       cut,
     },
   ),
@@ -108,7 +108,9 @@ const receivedFields = {
   voice: z
     .boolean()
     .optional()
-    .describe("Whether it is a voice note. False: it was to be one, and was sent as audio. Absent: it is none"),
+    .describe(
+      "Whether it is a voice note. False: it was to be one, and was sent as audio. Absent: it is something else",
+    ),
   forwarded: z.enum(FORWARDED).optional().describe("The contact forwarded it. `many`: it was forwarded many times"),
   networkTime: timeIfSet("When it was sent, as the network says. Messages are never ordered by it"),
   price: groupIfSet("What the network charges for it, as a status says", {

@@ -104,7 +104,7 @@ export function receivedTerm(value: unknown, max = MAX_TERM): string | null {
   return isTerm ? String(value).slice(0, max).toWellFormed() || null : null;
 }
 
-/** A decimal number as text, such as a price; null if it is none. */
+/** A decimal number as text, such as a price; null for anything else. */
 export function receivedDecimal(value: unknown): string | null {
   const text = receivedTerm(value)?.trim() ?? "";
   return /^-?\d{1,20}(\.\d{1,10})?$/.test(text) ? text : null;

@@ -109,7 +109,7 @@ export function hasWords(message: z.output<typeof content>, raw: Record<string, 
   return Boolean(message.text || message.caption || mediaOf(message) || richWords(raw.rich_message));
 }
 
-/** Whether a message only tells what happened in its chat. @param raw its fields, not validated */
+/** Whether a message only says what happened in its chat. @param raw its fields, not validated */
 export function isService(message: z.output<typeof content>, raw: Record<string, unknown>): boolean {
   return (
     !hasWords(message, raw) &&
@@ -220,8 +220,8 @@ function describe(raw: Record<string, unknown>): string {
   // How many of these make one unit differs between currencies. Telegram's own Stars have no smaller unit.
   const unit = currency === "XTR" ? " XTR" : ` of the smallest unit of ${receivedTerm(currency) ?? "a currency"}`;
   const amount = `${receivedTerm(total_amount) ?? "?"}${unit}`;
-  const told: Record<string, unknown> = { ...value, names, amount };
-  return described(kind, DESCRIBED[kind]?.map((field) => told[field]) ?? []);
+  const shown: Record<string, unknown> = { ...value, names, amount };
+  return described(kind, DESCRIBED[kind]?.map((field) => shown[field]) ?? []);
 }
 
 /** A kind in brackets, with its details. */

@@ -41,7 +41,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     reaction: changes("`reactions` of the message"),
     edit: changes("`content` and `editedAt` of the message"),
     revoke: changes("The message: it becomes blank, with `deletedAt`"),
-    system: changes("The contact's address. It is no message"),
+    system: changes("The contact's address. It makes no message"),
     unsupported: described(),
     errorTexts: leftOut("The code says which error it is"),
     quotedSender: leftOut("The quoted message says who wrote it"),
@@ -53,7 +53,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     callRest: leftOut("The service makes no calls"),
     systemRest: leftOut("The ids say what has changed"),
     internal: leftOut("Meta does not say what it means for a company"),
-    welcome: leftOut("It is no message: the contact has opened the chat"),
+    welcome: leftOut("The contact wrote nothing, and has only opened the chat"),
   }),
   arrivalTable("WhatsApp: fields of `statuses[]`", STATUS_LEAVES, {
     message: kept("The message that it is about"),

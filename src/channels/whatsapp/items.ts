@@ -111,7 +111,7 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
       }
       for (const one of value.statuses) {
         read("status", status, one, (parsed) => {
-          // One status for each member: it is no news of the whole message.
+          // There is one for each member, and none for the whole message.
           if (parsed.recipient_type === "group" || parsed.recipient_participant_id) return void notes.push(IN_A_GROUP);
           const item = statusItem(parsed, contactOf(parsed.recipient_id, parsed.recipient_user_id));
           if (item) add(item);

@@ -65,7 +65,7 @@ const MAX_ITEMS = 300;
 /** The items of a message from a contact, or the note that it leaves. */
 export function messageItems(received: Received, contact: MetaContact | undefined): InboundItem["item"][] | string {
   const { id, type, context, timestamp } = received;
-  // The sender is a member, whose own chat is none of the group's business.
+  // The sender is a member, whose own chat must not get what the group says.
   if (received.group_id) return IN_A_GROUP;
   if (type === "request_welcome") return `${type} ignored`;
   if (type === "system") return noticeOf(received);

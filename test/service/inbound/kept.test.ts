@@ -199,7 +199,7 @@ test.each([
   [{ pinned_message: { message_id: 1, date: 1, text: "x" } }],
   [{ message_auto_delete_timer_changed: { message_auto_delete_time: 5 } }],
   [{ forum_topic_created: { name: "T", icon_color: 1 } }],
-])("a notice of Telegram is no message: %j", async (fields) => {
+])("a notice of Telegram makes no message: %j", async (fields) => {
   const at = await place("telegram");
   taken(await fromTelegram(at.channel, telegramText(newContact(), "x", { ...fields, text: undefined })));
   expect(await at.chats()).toEqual([]);
