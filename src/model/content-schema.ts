@@ -39,7 +39,7 @@ export interface Extra {
   replyTo?: string | undefined;
   /** The values for the template's header and buttons. */
   template?: TemplateParts | undefined;
-  /** Of a draft: it is to be a voice note. Of a message: whether it is one. */
+  /** A draft: it is to be a voice note. A message: whether it goes out as one. */
   voice?: boolean | undefined;
 }
 

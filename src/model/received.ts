@@ -75,7 +75,7 @@ export interface ReceivedWords {
 
 /** What holds of a message whatever it says. */
 export interface ReceivedMarks {
-  /** Of a send: false if it was to be a voice note and the file can't be one. */
+  /** False if a message was to be a voice note and its file can't be one. */
   voice?: boolean | undefined;
   forwarded?: (typeof FORWARDED)[number] | undefined;
   /** When the contact sent it, as the network says: RFC 3339. Messages are never ordered by it. */
