@@ -110,7 +110,18 @@ async function storeInChat(
   item: InboundMessage,
   identity: ChatIdentity | null,
 ): Promise<StoreOutcome> {
-  const { kind: _, networkId, address, addresses, name: _name, username: _username, type, content, media, ...extra } = item;
+  const {
+    kind: _,
+    networkId,
+    address,
+    addresses,
+    name: _name,
+    username: _username,
+    type,
+    content,
+    media,
+    ...extra
+  } = item;
   const draft: InboundDraft = {
     id: newId("msg", jurisdictionOf(channel.organizationId)),
     dedupe: networkId,

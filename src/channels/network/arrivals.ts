@@ -25,3 +25,12 @@ export const kept = (how: string): Arrival => ({ becomes: "kept", how });
 export const described = (how = "In `content`"): Arrival => ({ becomes: "described", how });
 export const changes = (how: string): Arrival => ({ becomes: "changes", how });
 export const leftOut = (how: string): Arrival => ({ becomes: "left out", how });
+
+/** The names in a text, each between white space. */
+export type Names<Text extends string> = Text extends `${infer One}${" " | "\n"}${infer Rest}`
+  ? One | Names<Rest>
+  : Text;
+
+export function namesIn<const Text extends string>(text: Text): readonly Names<Text>[] {
+  return text.split(/\s/) as Names<Text>[];
+}

@@ -1,6 +1,41 @@
-import { type ArrivalTable, arrivalTable, changes, described, kept, leftOut } from "../network/arrivals.ts";
-import { namesIn } from "../network/leaves.ts";
-import { TELEGRAM_LEAVES } from "./leaves.ts";
+import { type ArrivalTable, arrivalTable, changes, described, kept, leftOut, namesIn } from "../network/arrivals.ts";
+
+/** The fields of Telegram's messages, by what becomes of them. */
+export const TELEGRAM_LEAVES = {
+  id: namesIn("message_id ephemeral_message_id"),
+  chat: namesIn("chat"),
+  quote: namesIn("reply_to_message"),
+  time: namesIn("date edit_date"),
+  author: namesIn("from sender_chat sender_tag author_signature"),
+  text: namesIn("text caption"),
+  links: namesIn("entities caption_entities"),
+  rich: namesIn("rich_message"),
+  media: namesIn("photo live_photo animation video video_note audio document sticker"),
+  voice: namesIn("voice"),
+  place: namesIn("location venue"),
+  card: namesIn("contact"),
+  forwarded: namesIn("forward_origin is_automatic_forward"),
+  answered: namesIn("quote external_reply reply_to_story"),
+  described: namesIn(`poll dice game checklist story paid_media invoice gift unique_gift giveaway giveaway_winners`),
+  submitted: namesIn("web_app_data users_shared chat_shared successful_payment refunded_payment"),
+  moved: namesIn("migrate_to_chat_id migrate_from_chat_id"),
+  topic: namesIn("message_thread_id is_topic_message"),
+  service: namesIn(`new_chat_members new_chat_title new_chat_photo left_chat_member delete_chat_photo group_chat_created
+supergroup_chat_created channel_chat_created message_auto_delete_timer_changed pinned_message write_access_allowed
+connected_website passport_data proximity_alert_triggered boost_added chat_background_set forum_topic_created
+forum_topic_edited forum_topic_closed forum_topic_reopened general_forum_topic_hidden general_forum_topic_unhidden
+video_chat_scheduled video_chat_started video_chat_ended video_chat_participants_invited giveaway_created
+giveaway_completed checklist_tasks_done checklist_tasks_added poll_option_added poll_option_deleted
+community_chat_added community_chat_removed community_chat_joined chat_owner_left chat_owner_changed
+managed_bot_created suggested_post_info suggested_post_approved suggested_post_approval_failed suggested_post_declined
+suggested_post_paid suggested_post_refunded paid_message_price_changed direct_message_price_changed
+gift_upgrade_sent`),
+  otherChats: namesIn(`business_connection_id sender_business_bot guest_query_id guest_bot_caller_user
+guest_bot_caller_chat direct_messages_topic receiver_user`),
+  looks: namesIn(`media_group_id has_media_spoiler show_caption_above_media via_bot effect_id link_preview_options
+has_protected_content is_from_offline is_paid_post paid_star_count sender_boost_count reply_markup
+reply_to_checklist_task_id reply_to_poll_option_id`),
+};
 
 /** Telegram's updates, by what becomes of them. */
 export const UPDATE_LEAVES = {
@@ -23,7 +58,7 @@ export const UPDATE_LEAVES = {
 export const TELEGRAM_ARRIVALS: ArrivalTable[] = [
   arrivalTable("Telegram: fields of `Message`", TELEGRAM_LEAVES, {
     id: kept("They make a repeated update the same message"),
-    chat: kept("The chat, by its address, and `contact.name`"),
+    chat: kept("The chat, by its address, and `contact.name` and `contact.username`"),
     quote: kept("`replyTo`, if the chat has that message"),
     time: kept("`networkTime`. The time of an edit is `editedAt`"),
     author: kept("`contact.name`. In a group `author`, with the person's title there in brackets"),
@@ -33,7 +68,7 @@ export const TELEGRAM_ARRIVALS: ArrivalTable[] = [
     media: kept("`media` and `type`; a sticker `sticker` too. Of a live photo, the photo"),
     voice: kept("`media` and `voice`"),
     place: kept("`location`"),
-    card: kept("`contacts`"),
+    card: kept("`contacts`. The contact's own number is a further address of the contact"),
     forwarded: kept('`forwarded: "once"`. From whom is left out'),
     answered: described("Behind the text: the words that the contact quoted, the other chat, the story"),
     described: described(),

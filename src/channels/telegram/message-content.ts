@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
 import type { InboundMessage, ReceivedMedia } from "../../model/network.ts";
 import { cutField } from "../../model/received.ts";
-import { unknownLeaves } from "../network/leaves.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { receivedContentType } from "../network/network-response.ts";
 import { receivedCards, receivedEmoji, receivedFileName, receivedLocation, receivedTerm } from "../network/received.ts";
 import { fields } from "./fields.ts";
-import { KNOWN_IN_MESSAGE, TELEGRAM_LEAVES } from "./leaves.ts";
+import { isNotice, newFieldsIn } from "./known-fields.ts";
 import { richWords, withLinks } from "./rich-text.ts";
 
 const MAX_DETAIL = 300;
@@ -111,22 +110,15 @@ export function hasWords(message: z.output<typeof content>, raw: Record<string, 
 
 /** Whether a message only says what happened in its chat. @param raw its fields, not validated */
 export function isService(message: z.output<typeof content>, raw: Record<string, unknown>): boolean {
-  return (
-    !hasWords(message, raw) &&
-    kindIn(raw) === undefined &&
-    TELEGRAM_LEAVES.service.some((name) => raw[name] !== undefined)
-  );
+  return !hasWords(message, raw) && kindIn(raw) === undefined && Object.keys(raw).some(isNotice);
 }
 
 /** What a message answers besides a message of its chat: the words that the contact chose, another chat's message, a story. */
 function answered({ quote, external_reply, reply_to_story }: Record<string, unknown>): string[] {
   const { text, is_manual } = fields(quote);
-  const other = fields(external_reply);
-  const { sender_user, sender_user_name, sender_chat, chat } = fields(other.origin);
-  const { first_name, title = first_name } = fields(sender_user ?? sender_chat ?? chat);
   return [
     is_manual === true ? described("quote", [text]) : "",
-    external_reply === undefined ? "" : described("external_reply", [title ?? sender_user_name, kindIn(other)]),
+    external_reply === undefined ? "" : described("external_reply", [kindIn(fields(external_reply))]),
     reply_to_story === undefined ? "" : described("reply_to_story", []),
   ];
 }
@@ -234,6 +226,6 @@ function described(kind: string, details: unknown[]): string {
 
 /** The name of a field that nobody here knows: it is what the message says. */
 function newKindIn(raw: Record<string, unknown>): string {
-  const [name = ""] = unknownLeaves(raw, KNOWN_IN_MESSAGE);
+  const [name = ""] = newFieldsIn(raw);
   return /^[a-z][a-z_]{0,39}$/.test(name) ? name : "unsupported message";
 }

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import type { AddressChange, ContactReaction, InboundItem, InboundMessage, MessageEdit } from "../../model/network.ts";
 import { cutField } from "../../model/received.ts";
-import { loggable, unknownLeaves } from "../network/leaves.ts";
+import { loggable } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { lineOf, receivedAt, receivedEmoji, receivedTap, receivedTime } from "../network/received.ts";
 import { fields, integerField } from "./fields.ts";
-import { KNOWN_IN_MESSAGE } from "./leaves.ts";
+import { newFieldsIn } from "./known-fields.ts";
 import { contentOf, contentShape, hasWords, isService } from "./message-content.ts";
 import { networkIdOf } from "./network-id.ts";
 
@@ -96,7 +96,7 @@ function readMessage(raw: unknown, token: string): Read {
       ...receivedTime(read.date),
       ...(quoted && { quote: idOf(token, address, quoted) }),
     },
-    notes: unknownLeaves(all, KNOWN_IN_MESSAGE).map((name) => `message field ${loggable(name)} is new`),
+    notes: newFieldsIn(all).map((name) => `message field ${loggable(name)} is new`),
   };
 }
 

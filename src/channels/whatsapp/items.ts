@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import type { InboundItem, StatusUpdate } from "../../model/network.ts";
 import type { Price } from "../../model/received.ts";
-import { loggable, unknownLeaves } from "../network/leaves.ts";
+import { loggable, newFields } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { parseJson } from "../network/network-response.ts";
 import { receivedTerm } from "../network/received.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
-import { KNOWN } from "./leaves.ts";
+import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
 import { IN_A_GROUP, message, messageItems } from "./messages.ts";
 import { isAboutTemplate, templateNotice } from "./template-news.ts";
 
@@ -63,8 +63,6 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
   const notes: string[] = [];
   function read<T extends z.ZodMiniType>(what: string, schema: T, value: unknown, use: (read: z.output<T>) => void) {
     const result = schema.safeParse(value);
-    const known = KNOWN[what as keyof typeof KNOWN];
-    if (known) notes.push(...unknownLeaves(value, known).map((name) => `${what} field ${loggable(name)} is new`));
     if (result.success) use(result.data);
     else notes.push(`${what} not understood`);
   }
@@ -104,6 +102,8 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
           .find((known) => known) ?? only;
       for (const one of value.messages) {
         read("message", message, one, (parsed) => {
+          const added = newFields(parsed, KNOWN_MESSAGE_FIELDS);
+          notes.push(...added.map((name) => `message field ${loggable(name)} is new`));
           const items = messageItems(parsed, contactOf(parsed.from, parsed.from_user_id));
           if (typeof items === "string") notes.push(items);
           else add(...items);

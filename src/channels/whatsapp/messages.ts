@@ -222,15 +222,15 @@ function orderOf(part: unknown): Order {
     catalogId: receivedTerm(fieldAt(part, "catalog_id")),
     items: items.map((item) => ({
       productId: receivedTerm(fieldAt(item, "product_retailer_id")),
-      quantity: numberOf(receivedDecimal(fieldAt(item, "quantity"))),
+      quantity: numberOf(fieldAt(item, "quantity")),
       price: receivedDecimal(fieldAt(item, "item_price")),
       currency: receivedTerm(fieldAt(item, "currency")),
     })),
   });
 }
 
-function numberOf(decimal: string | null): number | null {
-  return decimal === null ? null : Number(decimal);
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
 }
 
 function isText(value: unknown): value is string {

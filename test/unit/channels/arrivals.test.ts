@@ -1,11 +1,16 @@
 import type { Message, Update } from "@grammyjs/types";
 import { expect, test } from "vitest";
 import type { ServerContacts, ServerMessage, ServerStatusPayload } from "whatsapp-api-js/types";
-import { leavesOf, unknownLeaves } from "../../../src/channels/network/leaves.ts";
-import { TELEGRAM_ARRIVALS, type UPDATE_LEAVES } from "../../../src/channels/telegram/arrivals.ts";
-import type { TELEGRAM_LEAVES } from "../../../src/channels/telegram/leaves.ts";
-import { WHATSAPP_ARRIVALS } from "../../../src/channels/whatsapp/arrivals.ts";
-import type { CONTACT_LEAVES, MESSAGE_LEAVES, STATUS_LEAVES } from "../../../src/channels/whatsapp/leaves.ts";
+import { newFields } from "../../../src/channels/network/known-fields.ts";
+import { TELEGRAM_ARRIVALS, TELEGRAM_LEAVES, type UPDATE_LEAVES } from "../../../src/channels/telegram/arrivals.ts";
+import { isNotice, KNOWN_IN_MESSAGE } from "../../../src/channels/telegram/known-fields.ts";
+import {
+  type CONTACT_LEAVES,
+  MESSAGE_LEAVES,
+  type STATUS_LEAVES,
+  WHATSAPP_ARRIVALS,
+} from "../../../src/channels/whatsapp/arrivals.ts";
+import { KNOWN_MESSAGE_FIELDS } from "../../../src/channels/whatsapp/known-fields.ts";
 import type { MoreContact, MoreMessage, MoreStatus } from "./whatsapp/wire-types.ts";
 
 type NameIn<Groups extends Record<string, readonly string[]>> = Groups[keyof Groups][number];
@@ -52,12 +57,33 @@ test("no table names a field twice, or two ways", () => {
   }
 });
 
-test("unknown fields are named by their path, at most five, and known ones never", () => {
-  const known = leavesOf({ one: ["id", "context.id", "list.a.b"] });
-  const value = { id: { deep: 1 }, context: { id: 1, new: 2 }, list: [{ a: { b: 1, c: 2 } }, { d: 1 }], other: [] };
-  expect(unknownLeaves(value, known)).toEqual(["context.new", "list.a.c", "other"]);
-  expect(unknownLeaves(Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`f${i}`, i])), known)).toHaveLength(5);
-  for (const strange of [null, undefined, 5, "text", [], [[]], { context: null }, { list: [5] }]) {
-    expect(unknownLeaves(strange, known)).toEqual([]);
+/** Names such as `context.id` in the form of `KnownFields`, each list in order. */
+function inLevels(groups: Record<string, readonly string[]>): Record<string, string> {
+  const levels: Record<string, Set<string>> = {};
+  for (const leaf of Object.values(groups).flat()) {
+    const [top = "", inner] = leaf.split(".");
+    (levels[""] ??= new Set()).add(top);
+    if (inner !== undefined) (levels[top] ??= new Set()).add(inner);
+  }
+  return Object.fromEntries(Object.entries(levels).map(([name, names]) => [name, [...names].sort().join(" ")]));
+}
+
+test("the service knows the fields of the tables, and no others", () => {
+  expect(KNOWN_MESSAGE_FIELDS).toEqual(inLevels(MESSAGE_LEAVES));
+  const { service, ...others } = TELEGRAM_LEAVES;
+  expect(KNOWN_IN_MESSAGE).toEqual(inLevels(others));
+  expect(service.filter((name) => !isNotice(name))).toEqual([]);
+  expect(Object.values(others).flat().filter(isNotice)).toEqual([]);
+});
+
+test("new fields are named by their path, at most five, and known ones never", () => {
+  const known = { "": "id context list", context: "id", list: "a" };
+  const value = { id: { deep: 1 }, context: { id: 1, new: 2 }, list: [{ a: { c: 2 }, b: 1 }, { d: 1 }], other: [] };
+  expect(newFields(value, known)).toEqual(["context.new", "list.b", "other"]);
+  const many = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`f${i}`, i]));
+  expect(newFields(many, known)).toHaveLength(5);
+  expect(newFields(JSON.parse('{"__proto__":1,"constructor":2}'), known)).toEqual(["__proto__", "constructor"]);
+  for (const strange of [null, undefined, 5, "text", [], { context: null }, { list: [5] }, { list: "ab" }]) {
+    expect(newFields(strange, known)).toEqual([]);
   }
 });

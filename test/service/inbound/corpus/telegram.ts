@@ -96,12 +96,12 @@ export const TELEGRAM: Case[] = [
   [
     "a reply to another chat",
     { text: "This", external_reply: { origin: { type: "channel", chat: { id: -1, title: "News" } }, photo } },
-    said("This\n[external reply: News, photo]"),
+    said("This\n[external reply: photo]"),
   ],
   [
     "a reply to a hidden person",
     { text: "This", external_reply: { origin: { type: "hidden_user", sender_user_name: "Hid" } } },
-    said("This\n[external reply: Hid]"),
+    said("This\n[external reply]"),
   ],
   ["a reply to a story", { text: "Nice", reply_to_story: { id: 1, chat: group } }, said("Nice\n[reply to story]")],
   ["a photo", { photo }, { type: "IMAGE", content: "", media: image }],
