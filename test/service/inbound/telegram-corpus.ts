@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import type { Case } from "./whatsapp.ts";
+import type { Case } from "./whatsapp-corpus.ts";
 
 const file = (fields: object = {}) => ({ file_id: "F1", file_unique_id: "U1", file_size: 9, ...fields });
 const photo = [file({ width: 90, height: 60 }), file({ file_id: "F2", width: 900, height: 600 })];

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { Chat } from "../../../../src/model/chat.ts";
-import type { Message } from "../../../../src/model/message.ts";
-import { client, newKey } from "../../../support/harness.ts";
-import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { newContact, type Place, place } from "../fixtures.ts";
-import { fromMeta, fromTelegram, taken } from "../webhook-calls.ts";
-import { TELEGRAM } from "./telegram.ts";
-import { type Case, WHATSAPP } from "./whatsapp.ts";
+import type { Chat } from "../../../src/model/chat.ts";
+import type { Message } from "../../../src/model/message.ts";
+import { client, newKey } from "../../support/harness.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { newContact, type Place, place } from "./fixtures.ts";
+import { TELEGRAM } from "./telegram-corpus.ts";
+import { fromMeta, fromTelegram, taken } from "./webhook-calls.ts";
+import { type Case, WHATSAPP } from "./whatsapp-corpus.ts";
 
 stopTheClock();
 
