@@ -8,6 +8,8 @@ declare namespace Cloudflare {
     TEST_MODELS: string;
     /** How many seeds walk the lists of chats; empty for a few. */
     TEST_WALKS: string;
+    /** How many payloads of networks are changed at random; empty for a few. */
+    TEST_MUTATIONS: string;
     /** How `npm run test:jitter` disturbs time; empty in `npm test`. */
     TEST_JITTER: string;
     TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];

@@ -38,6 +38,7 @@ const runtime = cloudflareTest({
       TEST_JITTER: process.env.JITTER ?? "",
       TEST_MODELS: process.env.MODELS ?? "",
       TEST_WALKS: process.env.WALKS ?? "",
+      TEST_MUTATIONS: process.env.MUTATIONS ?? "",
       TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
     },
   },

@@ -110,18 +110,29 @@ async function storeInChat(
   item: InboundMessage,
   identity: ChatIdentity | null,
 ): Promise<StoreOutcome> {
-  const { quote, tap, location, contacts, sticker } = item;
+  const {
+    kind: _,
+    networkId,
+    address,
+    addresses,
+    name: _name,
+    username: _username,
+    type,
+    content,
+    media,
+    ...extra
+  } = item;
   const draft: InboundDraft = {
     id: newId("msg", jurisdictionOf(channel.organizationId)),
-    dedupe: item.networkId,
-    type: item.type,
-    content: truncated(item.content),
-    media: item.media,
+    dedupe: networkId,
+    type,
+    content: truncated(content),
+    media,
     origin,
     // All of them: the chat may have been found by another address.
-    addresses: [item.address, ...item.addresses],
+    addresses: [address, ...addresses],
     username: usernameOf(item),
-    extra: { quote, tap, location, contacts, sticker },
+    extra,
   };
   const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
   if (answer?.outcome === "refused") throw new Error(`A network's message was refused: ${answer.code}`);
@@ -144,10 +155,10 @@ function truncated(content: string): string {
 }
 
 async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<StoreOutcome> {
-  const { address, chatId, messageId, networkId, status, error, reactionAt } = item;
+  const { address, chatId, messageId, networkId, status, error, price, reactionAt } = item;
   if (reactionAt !== undefined) return storeReactionStatus(env, channel, item, reactionAt);
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
-  const news = { messageId, networkId, status, error, addresses };
+  const news = { messageId, networkId, status, error, addresses, price };
   const apply = (chat: ChatStub, as: AsOwner) => chat.applyStatus(as, channel.id, news);
   const answer = chatId
     ? await nullIfNotFound(callChat(env, channel, chatId, apply))

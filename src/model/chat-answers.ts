@@ -6,6 +6,7 @@ import type { EventType } from "./event.ts";
 import type { FileInfo } from "./file.ts";
 import type { Message } from "./message.ts";
 import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
+import type { ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { SubscriptionDescription } from "./webhook.ts";
 
 /**
@@ -101,7 +102,10 @@ export interface InboundDraft {
 }
 
 /** What a contact's message says besides text and media, before the messages that it is about are looked up. */
-export interface InboundExtra extends Pick<InboundMessage, "quote" | "tap" | "location" | "contacts" | "sticker"> {
+export interface InboundExtra
+  extends ReceivedWords,
+    ReceivedMarks,
+    Pick<InboundMessage, "quote" | "tap" | "location" | "contacts" | "sticker"> {
   /** The id of the message that it replies to; from a visitor. */
   replyTo?: string | undefined;
 }
@@ -269,7 +273,7 @@ export type RetryEventAnswer = { outcome: "ok" } | Unknown;
 export type SkipEventAnswer = { outcome: "skipped" | "not_head" | "no_line" } | Unknown;
 
 /** A status that a network sent. */
-export type StatusNews = Pick<StatusUpdate, "messageId" | "networkId" | "status" | "error" | "addresses">;
+export type StatusNews = Pick<StatusUpdate, "messageId" | "networkId" | "status" | "error" | "addresses" | "price">;
 
 /** Which chat an object is. Its organization's object gives it, and it never changes. */
 export interface ChatIdentity {

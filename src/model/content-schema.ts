@@ -39,6 +39,8 @@ export interface Extra {
   replyTo?: string | undefined;
   /** The values for the template's header and buttons. */
   template?: TemplateParts | undefined;
+  /** A draft: it is to be a voice note. A message: whether it goes out as one. */
+  voice?: boolean | undefined;
 }
 
 /** The same before the chat has accepted it. Choices have a rendering only in a resend, which keeps the first one's. */
@@ -150,6 +152,8 @@ function choiceFaults({ choices }: Choices): { path: (string | number)[]; messag
   return faults;
 }
 
+export const NOT_A_VOICE = "can be given with the type AUDIO only";
+
 /** The fields of a send that go together or not; see `combinationFaults`. */
 interface Combined {
   content: string;
@@ -161,6 +165,7 @@ interface Combined {
   location?: unknown;
   contacts?: unknown;
   template?: unknown;
+  voice?: boolean | undefined;
 }
 
 /** What a send can't have at once. */
@@ -173,6 +178,10 @@ export function combinationFaults(body: Combined): Fault[] {
   for (const field of given.slice(1)) faults.push({ path: field, message: `can't be given with ${given[0]}` });
   if (body.template !== undefined && body.templateId === undefined) {
     faults.push({ path: "template", message: "can't be given without templateId" });
+  }
+  // A file without a type chooses it, and the chat knows which.
+  if (body.voice && type !== "AUDIO" && (type !== undefined || mediaId === undefined)) {
+    faults.push({ path: "voice", message: NOT_A_VOICE });
   }
   const isMedia = mediaId !== undefined || (type !== undefined && isMediaType(type));
   for (const field of given) {

@@ -37,6 +37,8 @@ export interface CountedMessage {
   isInbound: boolean;
   /** Unix milliseconds. */
   at: number;
+  /** When the contact sent it, as its network says, Unix milliseconds; null if it does not say. */
+  networkAt?: number | null;
   /** The member who sent it, if a member's session did or the request named its sender; else null. */
   namedSenderId: string | null;
 }
@@ -45,6 +47,8 @@ export interface CountedMessage {
 export interface ConversationNews {
   /** When the contact wrote the first message that nobody has answered, Unix milliseconds; null if none waits. */
   unansweredSince: number | null;
+  /** When the contact sent that message, if its network says an earlier time: the response time counts from then. */
+  askedAt: number | null;
   /** Somebody marked this wait as answered, and took that back: its answer counts in no class. */
   isUncounted: boolean;
   counts: ConversationCounts;
@@ -58,7 +62,9 @@ export function countMessage(news: ConversationNews, message: CountedMessage, as
   const memberId = isInbound ? assigneeId : namedSenderId;
   const since = news.unansweredSince;
   const names: (keyof ConversationCounts)[] = isInbound ? ["received"] : ["messages"];
-  if (!isInbound && since !== null && !news.isUncounted) names.push(responseClass(at - since));
+  if (!isInbound && since !== null && !news.isUncounted) names.push(responseClass(at - (news.askedAt ?? since)));
+  if (!isInbound) news.askedAt = null;
+  else if (since === null) news.askedAt = (message.networkAt ?? at) < at ? (message.networkAt ?? null) : null;
   news.unansweredSince = isInbound ? (since ?? at) : null;
   if (!isInbound) news.isUncounted = false;
   for (const name of names) {

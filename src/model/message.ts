@@ -22,6 +22,7 @@ import {
   wellFormed,
 } from "./field.ts";
 import type { Variables } from "./placeholder.ts";
+import type { Price, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { TemplateParts } from "./template.ts";
 import { templatePartsBody } from "./template-schema.ts";
 
@@ -47,7 +48,7 @@ export const MESSAGE_STATUSES = [
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 /** A message as its chat stores it, in the API's order of fields. */
-export interface Message {
+export interface Message extends ReceivedWords, ReceivedMarks {
   id: string;
   chatId: string;
   /** 1, 2, 3 … in the chat, without a gap. */
@@ -93,6 +94,8 @@ export interface Message {
   choice?: TappedChoice | undefined;
   /** Set if the media is a sticker. */
   sticker?: { emoji: string | null } | undefined;
+  /** What the network charges for it; absent if it has not said so. */
+  price?: Price | undefined;
   /** At most one of each side; absent if there is none. */
   reactions?: Reaction[] | undefined;
   /** When the contact last changed it. */
@@ -197,6 +200,10 @@ const sendFields = z.object({
   contacts: optional(contactsBody),
   replyTo: optional(bodyId),
   template: optional(templatePartsBody),
+  voice: z.pipe(
+    optional(z.boolean()),
+    z.transform((voice) => voice || undefined),
+  ),
 });
 
 /** The body of `POST /chats/{id}/messages`. */
@@ -220,13 +227,22 @@ export function typeOf(body: SendBody): MessageType {
 }
 
 /** What a message says besides text; undefined for nothing. The fields' order is always this one, not the body's. */
-export function extraOf({ interactive, location, contacts, replyTo, template }: DraftExtra): DraftExtra | undefined {
+export function extraOf({
+  interactive,
+  location,
+  contacts,
+  replyTo,
+  template,
+  voice,
+}: DraftExtra): DraftExtra | undefined {
   const extra = {
     ...(interactive && { interactive }),
     ...(location && { location }),
     ...(contacts && { contacts }),
     ...(replyTo !== undefined && { replyTo }),
     ...(template && { template }),
+    // False says that it was to be one.
+    ...(voice !== undefined && { voice: true }),
   };
   return Object.keys(extra).length > 0 ? extra : undefined;
 }

@@ -1,5 +1,6 @@
 import type { ContactCard, Interactive, Location, MessageType, Tap } from "./content.ts";
 import type { MediaSource, MediaType, OutboundFile } from "./file.ts";
+import type { Price, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter, TemplateState } from "./template.ts";
 
 /** What passes between chats and the adapters of networks: what goes out, how it ended, and what webhooks bring. */
@@ -32,6 +33,8 @@ export interface Outbound {
   interactive: Interactive | null;
   location: Location | null;
   contacts: ContactCard[] | null;
+  /** It is a voice note. */
+  isVoice?: boolean | undefined;
   /** The network's id of the message that this one replies to; null if there is none, or the network never had it. */
   quote: string | null;
   /** The network's ids of the parts sent in earlier attempts, in order. They are not sent again. */
@@ -41,7 +44,7 @@ export interface Outbound {
 /** What a message says, whatever the network. `file` of a template is for its header. */
 export type Body =
   | { kind: "text"; text: string }
-  | { kind: "media"; type: MediaType; source: MediaSource; caption: string | null }
+  | { kind: "media"; type: MediaType; source: MediaSource; caption: string | null; isVoice?: boolean | undefined }
   | ({ kind: "template"; text: string; file: OutboundFile | null } & OutboundTemplate)
   /** `media` is above the text. */
   | { kind: "choices"; text: string; media: { type: MediaType; source: MediaSource } | null; interactive: Interactive }
@@ -89,7 +92,7 @@ export type ActTarget = Pick<Outbound, "chatId" | "address">;
 export type ActOutcome = { outcome: "done" | "not_shown" } | PartRefusal;
 
 /** A message from a contact. */
-export interface InboundMessage {
+export interface InboundMessage extends ReceivedWords, ReceivedMarks {
   kind: "message";
   /** The network's id of the message, unique in the channel. It identifies a repeated webhook. */
   networkId: string;
@@ -152,6 +155,8 @@ export interface StatusUpdate {
   status: "SENT" | "DELIVERED" | "READ" | "FAILED";
   /** `broken`: why the network refuses the channel itself; absent if the error concerns only the message. */
   error: { code: string; message: string; broken?: string } | null;
+  /** Absent if the status says none. */
+  price?: Price | undefined;
   /** Set if the status is of the company's reaction to the message, made at this time (`NetworkAct`). */
   reactionAt?: number | undefined;
 }

@@ -111,6 +111,8 @@ export interface ChatState extends ChatActivity {
   attempts: Counts<CountedName>;
   /** The wait since `unansweredSince` was marked as answered and that was taken back; absent if it counts. */
   isUncounted?: boolean;
+  /** See `ConversationNews`. */
+  askedAt?: number;
   /** What members did in the chat; absent if none did anything. */
   members?: MemberCounts;
   /** When it has other work at a later time, rounded up to the minute; absent if it has none. See `nextDueAt`. */

@@ -53,7 +53,7 @@ export function shownMessage(reader: Reader, doc: string): string {
     error: withoutWords(message),
     metadata: {},
     ...pick(message, "createdAt", "updatedAt", "sentAt", "deliveredAt", "readAt", "failedAt", "scheduledAt"),
-    ...pick(message, "expiresAt", "resendOf", "replyTo", "editedAt", "deletedAt", "redactedAt"),
+    ...pick(message, "expiresAt", "resendOf", "replyTo", "networkTime", "editedAt", "deletedAt", "redactedAt"),
   };
   return JSON.stringify(shown);
 }
@@ -65,7 +65,7 @@ export function shownMessage(reader: Reader, doc: string): string {
 export function shownSend(reader: Reader, { doc, replayed }: { doc: string; replayed: boolean }): string {
   if (!replayed || canReadMessages(reader)) return doc;
   const message = JSON.parse(doc) as ShownMessage;
-  return JSON.stringify({ ...message, error: withoutWords(message), reactions: undefined });
+  return JSON.stringify({ ...message, error: withoutWords(message), reactions: undefined, price: undefined });
 }
 
 /** A note in an answer, as JSON: a caller's own is shown. @param isSaid whether the request says what the note says */

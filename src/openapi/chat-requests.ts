@@ -152,6 +152,8 @@ export const newMessage: RequestBodySpec = {
     "template.buttons[].payload":
       "Your own id of a quick reply. It comes back as the `choice.id` of the contact's tap. Default: the title.",
     "template.buttons[].code": "The code that the button copies.",
+    voice:
+      "Sends AUDIO as a voice note: an uploaded OGG file, on some channels an MP3 or M4A too, or a link that ends with `.ogg`, `.oga` or `.opus`. Anything else goes out as audio, and the message has `voice: false`.",
     replyTo:
       "The id of a message in this chat that this one replies to. It can't be a scheduled, failed or canceled one. If the network no longer has that message, this one is sent without the quote.",
   },

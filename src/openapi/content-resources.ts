@@ -1,6 +1,18 @@
 import * as z from "zod";
 import { RENDERINGS } from "../model/content.ts";
-import { count, groupIfSet, groupsIfSet, oneOf, text, textIfSet, textOrNull, time, timeIfSet } from "./typed-schema.ts";
+import { FORWARDED, SUBMISSIONS } from "../model/received.ts";
+import {
+  count,
+  groupIfSet,
+  groups,
+  groupsIfSet,
+  oneOf,
+  text,
+  textIfSet,
+  textOrNull,
+  time,
+  timeIfSet,
+} from "./typed-schema.ts";
 
 /** The fields of a message that say more than text and media. Each is absent if the message has none. */
 
@@ -44,6 +56,69 @@ const contacts = groupsIfSet("Contact cards", {
   name: text("The person's name"),
   phones: z.array(z.string()).describe("The person's phone numbers, as the sender wrote them"),
 });
+
+const json = (what: string) => z.record(z.string(), z.unknown()).describe(what);
+const cut = z.literal(true).optional().describe("Set if it was longer than 8 KiB as JSON. What is missing is its end");
+
+/** What networks report beside text and media. */
+const receivedFields = {
+  form: groupIfSet(
+    "The contact's answers to a form. They are the contact's words, and can be forged. `content` has them as lines",
+    {
+      name: textOrNull("The kind of form, such as `flow`. Which form it is: the message that it replies to"),
+      answers: json("The answers, as the form names them. `{ text }` if they are not a JSON object"),
+      cut,
+    },
+  ),
+  order: groupIfSet("What the contact ordered from a catalog", {
+    catalogId: textOrNull("The catalog's id"),
+    items: groups("The products", {
+      productId: textOrNull("The company's own id of the product"),
+      quantity: z.number().nullable().describe("How many"),
+      price: textOrNull("The price of one, a decimal number"),
+      currency: textOrNull("Its currency, such as `EUR`"),
+    }),
+    cut,
+  }),
+  product: groupIfSet("The product that the message is about", {
+    catalogId: textOrNull("The catalog's id"),
+    productId: textOrNull("The company's own id of the product"),
+    cut,
+  }),
+  referral: groupIfSet("The ad or the post that led the contact to the chat", {
+    type: textOrNull("`ad` or `post`"),
+    id: textOrNull("Its id at the network"),
+    url: textOrNull("Its address"),
+    headline: textOrNull("Its headline"),
+    text: textOrNull("Its text"),
+    clickId: textOrNull("The id of the click"),
+    ref: textOrNull("What the link says for you"),
+    cut,
+  }),
+  submitted: groupIfSet("What the contact's app handed over. It can be forged", {
+    kind: oneOf(SUBMISSIONS, "What it is: data of a mini app, a payment, shared users, a shared chat"),
+    data: json("The data, with the network's own names. `refunded: true` if a payment was given back"),
+    cut,
+  }),
+  author: groupIfSet("Who wrote in a group", {
+    id: text("The person's id. For an administrator who writes as the group, the group's"),
+    name: textOrNull("The person's name"),
+    cut,
+  }),
+  voice: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether it is a voice note. False: it was to be one, and was sent as audio. Absent: it is something else",
+    ),
+  forwarded: z.enum(FORWARDED).optional().describe("The contact forwarded it. `many`: it was forwarded many times"),
+  networkTime: timeIfSet("When it was sent, as the network says. Messages are never ordered by it"),
+  price: groupIfSet("What the network charges for it, as a status says", {
+    category: text("The category, such as `marketing`"),
+    type: textOrNull("Such as `regular` or `free_customer_service`"),
+    billable: z.boolean().nullable().describe("Whether it is charged. Null: not said"),
+  }),
+};
 
 /** These fields, as the API documents them. */
 export const contentFields = {
@@ -90,6 +165,7 @@ export const contentFields = {
   sticker: groupIfSet("Set if the media is a sticker", {
     emoji: textOrNull("The emoji that the sticker stands for, if known"),
   }),
+  ...receivedFields,
   reactions: groupsIfSet("At most one reaction of each side", {
     by: oneOf(["contact", "organization"], "Who reacted"),
     emoji: text("The emoji"),

@@ -1,6 +1,7 @@
 import { type ContactCard, isEmoji, type Location, type Tap } from "../../model/content.ts";
 import { MAX_CARD_NAME, MAX_CARDS, MAX_PHONE, MAX_PHONES, MAX_PLACE_TEXT } from "../../model/content-schema.ts";
 import { isPlainFileName, MAX_FILE_NAME } from "../../model/file.ts";
+import type { ReceivedMarks } from "../../model/received.ts";
 
 /** What networks report of a contact's message, within the API's limits. A value of another type counts as absent. */
 
@@ -9,6 +10,7 @@ const MAX_EMOJI = 32;
 /** A pictograph that is text by default, without the selector that makes it an emoji. */
 const BARE_PICTOGRAPH = /(?!\p{Emoji_Presentation})\p{Extended_Pictographic}(?![\uFE0F\p{Emoji_Modifier}])/gu;
 const MAX_TAP = 256;
+const MAX_TERM = 256;
 /** Network times are in seconds. An earlier value is not a time. */
 const FIRST_SECOND = 1_000_000_000;
 /** A value further ahead is not a time: nothing later would ever count. */
@@ -81,8 +83,29 @@ export function receivedEmoji(value: unknown): string | null {
 
 /** A time in Unix milliseconds from one in seconds, which may come as text; the time now if it is not valid. */
 export function receivedAt(value: unknown): number {
+  return timeIn(value) ?? Date.now();
+}
+
+/** The same as RFC 3339, in a field of its own; nothing if it is not valid. */
+export function receivedTime(value: unknown): ReceivedMarks {
+  const at = timeIn(value);
+  return at === null ? {} : { networkTime: new Date(at).toISOString() };
+}
+
+function timeIn(value: unknown): number | null {
   const seconds = typeof value === "string" && /^\d{10}$/.test(value) ? Number(value) : value;
-  const now = Date.now();
   const isTime = Number.isInteger(seconds) && Number(seconds) >= FIRST_SECOND;
-  return isTime && Number(seconds) * 1_000 <= now + MAX_AHEAD_MS ? Number(seconds) * 1_000 : now;
+  return isTime && Number(seconds) * 1_000 <= Date.now() + MAX_AHEAD_MS ? Number(seconds) * 1_000 : null;
+}
+
+/** A short text or a number, as text; null if there is none. */
+export function receivedTerm(value: unknown, max = MAX_TERM): string | null {
+  const isTerm = typeof value === "string" || Number.isFinite(value);
+  return isTerm ? String(value).slice(0, max).toWellFormed() || null : null;
+}
+
+/** A decimal number as text, such as a price; null for anything else. */
+export function receivedDecimal(value: unknown): string | null {
+  const text = receivedTerm(value)?.trim() ?? "";
+  return /^-?\d{1,20}(\.\d{1,10})?$/.test(text) ? text : null;
 }

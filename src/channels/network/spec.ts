@@ -24,6 +24,8 @@ export interface ChannelSpec {
    * Every channel takes every file as a DOCUMENT.
    */
   takes(file: FileInfo, type: MediaType): string | null;
+  /** Whether audio of this type can be a voice note; null for an unknown type. Absent: the channel has none. */
+  takesVoice?: (contentType: string | null) => boolean;
 }
 
 const MAX_SECRET = 1_024;

@@ -1,9 +1,12 @@
 import * as z from "zod/mini";
 import type { InboundMessage, ReceivedMedia } from "../../model/network.ts";
+import { cutField } from "../../model/received.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { receivedContentType } from "../network/network-response.ts";
-import { receivedCards, receivedEmoji, receivedFileName, receivedLocation } from "../network/received.ts";
+import { receivedCards, receivedEmoji, receivedFileName, receivedLocation, receivedTerm } from "../network/received.ts";
 import { fields } from "./fields.ts";
+import { isNotice, newFieldsIn } from "./known-fields.ts";
+import { richWords, withLinks } from "./rich-text.ts";
 
 const MAX_DETAIL = 300;
 /** Telegram's ids have about 80 characters. The limit keeps a row small, even if a webhook is huge. */
@@ -32,7 +35,10 @@ export const contentShape = {
 };
 const content = z.object(contentShape);
 
-type Content = Pick<InboundMessage, "type" | "content" | "media" | "location" | "contacts" | "sticker">;
+type Content = Pick<
+  InboundMessage,
+  "type" | "content" | "media" | "location" | "contacts" | "sticker" | "voice" | "submitted"
+>;
 
 /**
  * Telegram's file fields, their message types, and the content type if Telegram sends none. An animation also has a
@@ -47,6 +53,15 @@ const FILES = [
   ["document", "DOCUMENT", null],
 ] as const;
 
+/** What the contact's app hands over, and what kind of submission it is. */
+const SUBMITTED = {
+  web_app_data: "web_app",
+  successful_payment: "payment",
+  refunded_payment: "payment",
+  users_shared: "users",
+  chat_shared: "chat",
+} as const;
+
 /** Kinds other than text, with the fields of their description. A venue also has a `location`, so it comes first. */
 const DESCRIBED: Record<string, string[]> = {
   sticker: ["emoji"],
@@ -58,30 +73,66 @@ const DESCRIBED: Record<string, string[]> = {
   game: ["title"],
   checklist: ["title"],
   invoice: ["title"],
-  rich_message: [],
   gift: [],
+  unique_gift: [],
+  giveaway: ["prize_description"],
+  giveaway_winners: ["prize_description"],
   story: [],
   paid_media: [],
   photo: [],
+  live_photo: [],
+  rich_message: [],
+  web_app_data: ["button_text", "data"],
+  successful_payment: ["amount"],
+  refunded_payment: ["amount"],
+  users_shared: ["names"],
+  chat_shared: ["title", "username", "chat_id"],
   ...Object.fromEntries(FILES.map(([kind]) => [kind, ["file_name"]])),
-  new_chat_members: [],
-  left_chat_member: ["first_name", "last_name"],
 };
 
 /** What a message says. @param raw its fields, not validated: what it has besides is described */
 export function contentOf(message: z.output<typeof content>, raw: Record<string, unknown>): Content {
-  const { text, caption, sticker } = message;
+  const { sticker } = message;
   const attached = mediaOf(message);
-  if (attached) return { ...attached, content: caption ?? "" };
-  if (text) return { type: "TEXT", content: text, media: null };
-  const described = [describe(raw), caption].filter(Boolean).join(" ");
-  if (sticker) return { ...stickerOf(sticker), content: described };
-  return { type: "TEXT", content: described, media: null, ...placeOrCard(raw) };
+  const text = withLinks(message.text ?? "", raw.entities) || richWords(raw.rich_message);
+  const caption = withLinks(message.caption ?? "", raw.caption_entities);
+  const said = attached ? caption : text || [describe(raw), caption].filter(Boolean).join(" ");
+  const content = [said, ...answered(raw)].filter(Boolean).join("\n");
+  if (attached) return { ...attached, content, ...(!message.audio && message.voice && { voice: true }) };
+  if (!text && sticker) return { ...stickerOf(sticker), content };
+  return { type: "TEXT", content, media: null, ...(!text && { ...placeOrCard(raw), ...submittedIn(raw) }) };
 }
 
 /** Whether a message has a text or a caption, or may have had a caption: an edit changes nothing else. */
-export function hasWords(message: z.output<typeof content>): boolean {
-  return Boolean(message.text || message.caption || mediaOf(message));
+export function hasWords(message: z.output<typeof content>, raw: Record<string, unknown>): boolean {
+  return Boolean(message.text || message.caption || mediaOf(message) || richWords(raw.rich_message));
+}
+
+/** Whether a message only says what happened in its chat. @param raw its fields, not validated */
+export function isService(message: z.output<typeof content>, raw: Record<string, unknown>): boolean {
+  return !hasWords(message, raw) && kindIn(raw) === undefined && Object.keys(raw).some(isNotice);
+}
+
+/** What a message answers besides a message of its chat: the words that the contact chose, another chat's message, a story. */
+function answered({ quote, external_reply, reply_to_story }: Record<string, unknown>): string[] {
+  const { text, is_manual } = fields(quote);
+  return [
+    is_manual === true ? described("quote", [text]) : "",
+    external_reply === undefined ? "" : described("external_reply", [kindIn(fields(external_reply))]),
+    reply_to_story === undefined ? "" : described("reply_to_story", []),
+  ];
+}
+
+function submittedIn(raw: Record<string, unknown>): Pick<Content, "submitted"> {
+  for (const [name, kind] of Object.entries(SUBMITTED)) {
+    if (raw[name] === undefined) continue;
+    // Pictures are files for minutes, and no words.
+    const { photo: _, users, ...value } = fields(raw[name]);
+    const people = Array.isArray(users) && { users: users.map(fields).map(({ photo: __, ...user }) => user) };
+    const isRefund = name === "refunded_payment" && { refunded: true };
+    return { submitted: cutField({ kind, data: { ...isRefund, ...value, ...people } }) };
+  }
+  return {};
 }
 
 function mediaOf(message: z.output<typeof content>): Pick<Content, "type" | "media"> | null {
@@ -147,13 +198,34 @@ function placeOrCard(raw: Record<string, unknown>): Pick<Content, "location" | "
   return contacts ? { contacts } : {};
 }
 
+function kindIn(raw: Record<string, unknown>): string | undefined {
+  return Object.keys(DESCRIBED).find((name) => raw[name] !== undefined);
+}
+
 function describe(raw: Record<string, unknown>): string {
-  const kind = Object.keys(DESCRIBED).find((name) => raw[name] !== undefined);
-  if (kind === undefined) return "[unsupported message]";
+  const kind = kindIn(raw);
+  if (kind === undefined) return described(newKindIn(raw), []);
   const value = fields(raw[kind]);
-  const details = DESCRIBED[kind]
-    ?.map((field) => value[field])
+  const { users, total_amount, currency } = value;
+  const people = Array.isArray(users) ? users.map(fields) : [];
+  const names = people.map(({ first_name, username, user_id }) => first_name ?? username ?? user_id).join(", ");
+  // How many of these make one unit differs between currencies. Telegram's own Stars have no smaller unit.
+  const unit = currency === "XTR" ? " XTR" : ` of the smallest unit of ${receivedTerm(currency) ?? "a currency"}`;
+  const amount = `${receivedTerm(total_amount) ?? "?"}${unit}`;
+  const shown: Record<string, unknown> = { ...value, names, amount };
+  return described(kind, DESCRIBED[kind]?.map((field) => shown[field]) ?? []);
+}
+
+/** A kind in brackets, with its details. */
+function described(kind: string, details: unknown[]): string {
+  const texts = details
     .filter((detail) => (typeof detail === "string" && detail !== "") || typeof detail === "number")
     .map((detail) => String(detail).trim().slice(0, MAX_DETAIL).toWellFormed());
-  return `[${[kind.replaceAll("_", " "), details?.join(", ")].filter(Boolean).join(": ")}]`;
+  return `[${[kind.replaceAll("_", " "), texts.join(", ")].filter(Boolean).join(": ")}]`;
+}
+
+/** The name of a field that nobody here knows: it is what the message says. */
+function newKindIn(raw: Record<string, unknown>): string {
+  const [name = ""] = newFieldsIn(raw);
+  return /^[a-z][a-z_]{0,39}$/.test(name) ? name : "unsupported message";
 }

@@ -42,7 +42,7 @@ function callsOf(body: Body, messageId: string): Call[] {
     case "template":
       return splitText(body.text, MAX_TEXT).map(textCall);
     case "media":
-      return mediaCalls(body, body.caption);
+      return mediaCalls(body, body.caption).map(body.isVoice ? voiceCall : (each) => each);
     case "choices": {
       const { text, media, interactive } = body;
       const lines = interactive.rendering === "text" ? choiceLines(interactive) : detailLines(interactive);
@@ -63,6 +63,13 @@ function mediaCalls(media: { type: MediaType; source: MediaSource }, caption: st
   if (caption === null) return [[method, fields, file]];
   if (caption.length <= MAX_CAPTION) return [[method, { ...fields, caption: caption.toWellFormed() }, file]];
   return [[method, fields, file], ...splitText(caption, MAX_TEXT).map(textCall)];
+}
+
+/** The call for a voice note in place of that for audio. */
+function voiceCall([method, { audio, ...fields }, file]: Call): Call {
+  if (method !== METHODS.audio) return [method, fields, file];
+  const voice = file ? {} : { voice: audio };
+  return ["sendVoice", { ...voice, ...fields }, file && { ...file, field: "voice" }];
 }
 
 /** Telegram doesn't look into a video that it is sent: without its sides, apps show it as a square. */

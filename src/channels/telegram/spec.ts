@@ -17,6 +17,8 @@ export const telegramSpec = {
   addressError: "must be a chat id: digits without leading zeros, with a leading - for a group",
   renderingOf: telegramRendering,
   takes: takenByTelegram,
+  /** @see https://core.telegram.org/bots/api#sendvoice */
+  takesVoice: (type: string | null) => type !== null && /^audio\/(?:ogg|opus|mpeg|mp4)$/.test(type),
 };
 
 const MAX_IMAGE = 10 * MEBIBYTE;

@@ -1,9 +1,12 @@
 import * as z from "zod/mini";
 import type { AddressChange, ContactReaction, InboundItem, InboundMessage, MessageEdit } from "../../model/network.ts";
+import { cutField } from "../../model/received.ts";
+import { loggable } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
-import { lineOf, receivedAt, receivedEmoji, receivedTap } from "../network/received.ts";
+import { lineOf, receivedAt, receivedEmoji, receivedTap, receivedTime } from "../network/received.ts";
 import { fields, integerField } from "./fields.ts";
-import { contentOf, contentShape, hasWords } from "./message-content.ts";
+import { newFieldsIn } from "./known-fields.ts";
+import { contentOf, contentShape, hasWords, isService } from "./message-content.ts";
 import { networkIdOf } from "./network-id.ts";
 
 const MAX_NAME = 200;
@@ -11,13 +14,16 @@ const MAX_QUERY_ID = 64;
 
 const names = { title: textField, first_name: textField, last_name: textField, username: textField };
 const numbers = { message_id: z.int(), ephemeral_message_id: integerField, date: integerField };
-const chat = z.object({ id: z.int(), ...names });
-const person = lenient(z.object(names));
+const chat = z.object({ id: z.int(), type: textField, ...names });
+const person = lenient(z.object({ id: integerField, ...names }));
 
 const message = z.object({
   ...numbers,
   chat,
   from: person,
+  sender_chat: person,
+  author_signature: textField,
+  sender_tag: textField,
   ...contentShape,
   reply_to_message: lenient(z.object(numbers)),
   edit_date: integerField,
@@ -46,24 +52,33 @@ const reaction = z.object({
 export function readUpdate(update: unknown, token: string): { items: InboundItem[]; notes: string[] } {
   const { update_id: _, ...kinds } = fields(update);
   const found = READERS.map(([kind, read]) => kinds[kind] !== undefined && read(kinds[kind], token)).find(Boolean);
-  if (found) return { items: [{ account: null, ...found }], notes: [] };
+  if (found && !("item" in found)) return { items: [], notes: found.notes };
+  if (found) {
+    const { notes = [], ...item } = found;
+    return { items: [{ account: null, ...item }], notes };
+  }
   const names = Object.keys(kinds).filter((name) => /^[a-z_]{1,40}$/.test(name));
   return { items: [], notes: [`update not stored: ${names.slice(0, 3).join(", ") || "empty"}`] };
 }
 
-/** The kinds of updates that the service asks Telegram for, and how each is read; null if it is not understood. */
-const READERS: [string, (raw: unknown, token: string) => Omit<InboundItem, "account"> | null][] = [
+/** What an update holds; null if it is not understood. */
+type Read = (Omit<InboundItem, "account"> & { notes?: string[] }) | { notes: string[] } | null;
+
+/** The kinds of updates that the service asks Telegram for, and how each is read. */
+const READERS: [string, (raw: unknown, token: string) => Read][] = [
   ["message", readMessage],
   ["edited_message", readEdit],
   ["callback_query", readTap],
   ["message_reaction", readReaction],
 ];
 
-function readMessage(raw: unknown, token: string): { item: InboundMessage | AddressChange } | null {
+function readMessage(raw: unknown, token: string): Read {
   const read = message.safeParse(raw).data;
   if (!read) return null;
   const change = changeIn(read);
   if (change) return { item: change };
+  const all = fields(raw);
+  if (isService(read, all)) return { notes: ["service message"] };
   const { chat, from, reply_to_message: quoted } = read;
   const address = String(chat.id);
   return {
@@ -71,13 +86,26 @@ function readMessage(raw: unknown, token: string): { item: InboundMessage | Addr
       kind: "message",
       networkId: idOf(token, address, read),
       address,
-      addresses: ownNumber(read, fields(raw)),
+      addresses: ownNumber(read, all),
       username: usernameOf(chat),
       // A group's name takes precedence over the name of the member who wrote.
       name: nameOf(chat) ?? (from ? nameOf(from) : null),
-      ...contentOf(read, fields(raw)),
+      ...contentOf(read, all),
+      ...authorIn(chat, read.sender_chat ?? from, read.author_signature ?? read.sender_tag),
+      ...((all.forward_origin !== undefined || all.is_automatic_forward === true) && { forwarded: "once" }),
+      ...receivedTime(read.date),
       ...(quoted && { quote: idOf(token, address, quoted) }),
     },
+    notes: newFieldsIn(all).map((name) => `message field ${loggable(name)} is new`),
+  };
+}
+
+/** Who wrote in a group. @param title that of an administrator or a member in the group */
+function authorIn({ type }: Message["chat"], who: Message["from"], title?: string): Pick<InboundMessage, "author"> {
+  if (!/^(?:super)?group$/.test(type ?? "") || who?.id === undefined) return {};
+  const name = nameOf(who);
+  return {
+    author: cutField({ id: String(who.id), name: name && title ? `${name} (${lineOf(title, MAX_NAME)})` : name }),
   };
 }
 
@@ -103,9 +131,10 @@ function changeIn({ chat, migrate_to_chat_id: to, migrate_from_chat_id: from }: 
 /** A live location is edited each time that it moves. Only words count. */
 function readEdit(raw: unknown, token: string): { item: MessageEdit } | null {
   const read = message.safeParse(raw).data;
-  if (!read || !hasWords(read)) return null;
+  const all = fields(raw);
+  if (!read || !hasWords(read, all)) return null;
   const address = String(read.chat.id);
-  const { content } = contentOf(read, fields(raw));
+  const { content } = contentOf(read, all);
   return {
     item: { kind: "edit", networkId: idOf(token, address, read), address, content, at: receivedAt(read.edit_date) },
   };
@@ -129,6 +158,7 @@ function readTap(raw: unknown, token: string): { item: InboundMessage; receipt: 
       content: tapped.title || "[button]",
       media: null,
       tap: tapped,
+      ...(message && authorIn(message.chat, from)),
       ...(message && { quote: idOf(token, address, message) }),
     },
     receipt: id,
@@ -169,6 +199,6 @@ function idOf(
   return networkIdOf(token, address, message_id || `0.${ephemeral_message_id}.${date}`);
 }
 
-function nameOf({ title, first_name, last_name, username }: Partial<Message["chat"]>): string | null {
+function nameOf({ title, first_name, last_name, username }: NonNullable<Message["from"]>): string | null {
   return lineOf(title || [first_name, last_name].filter(Boolean).join(" ") || username, MAX_NAME) ?? null;
 }

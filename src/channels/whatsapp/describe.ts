@@ -3,9 +3,10 @@ const MAX_DESCRIPTION = 1_000;
 /**
  * A short text for a message of an unsupported type: the type in brackets, then its details.
  * @param part the message's field for this type, not validated
+ * @param errors why Meta did not pass the message on
  */
-export function describe(type: string, part: unknown): string {
-  const [label, ...details] = detailsOf(type, part);
+export function describe(type: string, part: unknown, errors: unknown): string {
+  const [label, ...details] = [...detailsOf(type, part), ...listAt(errors).map((error) => at(error, "code"))];
   const detail = details.filter((each) => each !== "").join(", ");
   return `[${label}] ${detail}`.trim().slice(0, MAX_DESCRIPTION);
 }
@@ -19,13 +20,18 @@ function detailsOf(type: string, part: unknown): [string, ...string[]] {
     case "reaction":
       return at(part, "emoji") === "" ? ["Reaction removed"] : ["Reaction", at(part, "emoji")];
     case "location":
-      return ["Location", at(part, "name"), at(part, "address"), at(part, "latitude"), at(part, "longitude")];
+      return [
+        "Location",
+        at(part, "name"),
+        at(part, "address"),
+        at(part, "latitude"),
+        at(part, "longitude"),
+        at(part, "url"),
+      ];
     case "contacts":
       return ["Contact", ...listAt(part).map(card)];
     case "order":
       return ["Order", ...listAt(part, "product_items").map(orderLine), at(part, "text")];
-    case "system":
-      return ["System", at(part, "body")];
     case "unsupported":
       return ["Unsupported message", at(part, "type")];
     default:
@@ -40,18 +46,22 @@ function interactive(part: unknown): [string, ...string[]] {
   const isReply = title !== "" || /^(button|list)_reply$/.test(at(part, "type"));
   if (isReply) return ["Reply", title, at(part, "list_reply", "description")];
   const permission = at(part, "call_permission_reply", "response");
-  return permission === "" ? ["Form", at(part, "nfm_reply", "body")] : ["Permission to call", permission];
+  return permission === "" ? ["Form"] : ["Permission to call", permission];
 }
 
 function card(contact: unknown): string {
   const name = at(contact, "name", "formatted_name");
-  return [name, ...listAt(contact, "phones").map((phone) => at(phone, "phone"))]
-    .filter((each) => each !== "")
-    .join(" ");
+  const values = [
+    ["phones", "phone"],
+    ["emails", "email"],
+    ["urls", "url"],
+  ].flatMap(([list = "", field = ""]) => listAt(contact, list).map((each) => at(each, field)));
+  return [name, at(contact, "org", "company"), ...values].filter((each) => each !== "").join(" ");
 }
 
 function orderLine(item: unknown): string {
-  return `${at(item, "quantity") || "1"} × ${at(item, "product_retailer_id")}`;
+  const price = [at(item, "item_price"), at(item, "currency")].filter((each) => each !== "").join(" ");
+  return `${at(item, "quantity") || "1"} × ${at(item, "product_retailer_id")}${price && ` (${price})`}`;
 }
 
 /** The text or number at a path, as text; empty if there is none. */

@@ -1,10 +1,14 @@
 import * as z from "zod/mini";
 import type { InboundItem, StatusUpdate } from "../../model/network.ts";
+import type { Price } from "../../model/received.ts";
+import { loggable, newFields } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { parseJson } from "../network/network-response.ts";
+import { receivedTerm } from "../network/received.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
-import { message, messageItems } from "./messages.ts";
+import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
+import { IN_A_GROUP, message, messageItems } from "./messages.ts";
 import { isAboutTemplate, templateNotice } from "./template-news.ts";
 
 const anything = z.catch(z.array(z.unknown()), []);
@@ -31,7 +35,15 @@ const status = z.object({
   recipient_parent_user_id: person,
   biz_opaque_callback_data: textField,
   errors: anything,
+  recipient_type: textField,
+  recipient_participant_id: z.optional(z.unknown()),
+  pricing: lenient(
+    z.object({ category: z.string().check(z.minLength(1)), type: textField, billable: lenient(z.boolean()) }),
+  ),
 });
+
+/** Meta's own are words such as `authentication-international`. */
+const MAX_CATEGORY = 64;
 
 /** Meta's statuses. `played` is the `read` of voice messages. */
 const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
@@ -90,6 +102,8 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
           .find((known) => known) ?? only;
       for (const one of value.messages) {
         read("message", message, one, (parsed) => {
+          const added = newFields(parsed, KNOWN_MESSAGE_FIELDS);
+          notes.push(...added.map((name) => `message field ${loggable(name)} is new`));
           const items = messageItems(parsed, contactOf(parsed.from, parsed.from_user_id));
           if (typeof items === "string") notes.push(items);
           else add(...items);
@@ -97,6 +111,8 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
       }
       for (const one of value.statuses) {
         read("status", status, one, (parsed) => {
+          // There is one for each member, and none for the whole message.
+          if (parsed.recipient_type === "group" || parsed.recipient_participant_id) return void notes.push(IN_A_GROUP);
           const item = statusItem(parsed, contactOf(parsed.recipient_id, parsed.recipient_user_id));
           if (item) add(item);
           else notes.push(`status ${loggable(parsed.status)} ignored`);
@@ -105,11 +121,6 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
       for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));
     });
   }
-}
-
-/** A name from the webhook if it is safe to log. */
-function loggable(name: string): string {
-  return /^[a-z_]{1,40}$/.test(name) ? name : "with an unknown name";
 }
 
 function statusItem(parsed: z.output<typeof status>, contact: MetaContact | undefined): StatusUpdate | null {
@@ -134,7 +145,16 @@ function statusItem(parsed: z.output<typeof status>, contact: MetaContact | unde
     addresses,
     status: state,
     error,
+    ...(parsed.pricing && { price: priceOf(parsed.pricing) }),
     ...(reactedAt !== undefined && { reactionAt: Number(reactedAt) }),
+  };
+}
+
+function priceOf({ category, type, billable }: NonNullable<z.output<typeof status>["pricing"]>): Price {
+  return {
+    category: category.slice(0, MAX_CATEGORY),
+    type: receivedTerm(type, MAX_CATEGORY),
+    billable: billable ?? null,
   };
 }
 

@@ -1,15 +1,27 @@
 import * as z from "zod/mini";
 import type { MessageType } from "../../model/content.ts";
 import type { InboundItem, InboundMessage } from "../../model/network.ts";
+import {
+  cutField,
+  type Form,
+  MAX_FIELD_BYTES,
+  type Order,
+  type ReceivedMarks,
+  type ReceivedWords,
+  type Referral,
+} from "../../model/received.ts";
 import { lenient, textField } from "../network/lenient.ts";
-import { receivedContentType } from "../network/network-response.ts";
+import { parseJson, receivedContentType } from "../network/network-response.ts";
 import {
   receivedAt,
   receivedCards,
+  receivedDecimal,
   receivedEmoji,
   receivedFileName,
   receivedLocation,
   receivedTap,
+  receivedTerm,
+  receivedTime,
 } from "../network/received.ts";
 import { describe, fieldAt, listAt } from "./describe.ts";
 import { distinct, type MetaContact, networkId, person } from "./fields.ts";
@@ -23,7 +35,7 @@ export const message = z.looseObject({
   from_user_id: person,
   from_parent_user_id: person,
   timestamp: z.optional(z.unknown()),
-  context: lenient(z.object({ id: lenient(networkId) })),
+  context: lenient(z.looseObject({ id: lenient(networkId) })),
 });
 type Received = z.output<typeof message>;
 
@@ -41,11 +53,23 @@ const MEDIA_TYPES: ReadonlyMap<string, MessageType> = new Map([
   ["document", "DOCUMENT"],
 ]);
 
-type Content = Pick<InboundMessage, "type" | "content" | "media" | "tap" | "location" | "contacts" | "sticker">;
+type Content = Pick<InboundMessage, "type" | "content" | "media" | "tap" | "location" | "contacts" | "sticker"> &
+  ReceivedWords &
+  ReceivedMarks;
+
+/** The note of what belongs to a group. */
+export const IN_A_GROUP = "groups_not_supported";
+/** More than fit into an order's size. */
+const MAX_ITEMS = 300;
 
 /** The items of a message from a contact, or the note that it leaves. */
 export function messageItems(received: Received, contact: MetaContact | undefined): InboundItem["item"][] | string {
-  if (received.type === "system") return noticeOf(received);
+  const { id, type, context, timestamp } = received;
+  // The sender is a member, whose own chat must not get what the group says.
+  if (received.group_id) return IN_A_GROUP;
+  if (type === "request_welcome") return `${type} ignored`;
+  if (type === "system") return noticeOf(received);
+  const part = partOf(received, type);
   const [address, ...addresses] = distinct([
     received.from,
     contact?.wa_id,
@@ -55,25 +79,53 @@ export function messageItems(received: Received, contact: MetaContact | undefine
     contact?.parent_user_id,
   ]);
   if (address === undefined) return "message without a sender";
-  const { id, type, context } = received;
-  const part = partOf(received, type);
   if (type === "edit" || type === "revoke") return changeOf(received, address) ?? `${type} not understood`;
   const reacted = type === "reaction" ? reactionOf(received, address) : null;
   if (reacted) return [reacted];
   const name = contact?.profile?.name || contact?.profile?.username || null;
   const quote = context?.id !== undefined && { quote: context.id };
   const username = contact?.profile?.username;
-  const item = {
-    kind: "message",
-    networkId: id,
-    address,
-    addresses: distinct([...addresses, ...verifiedNumbers(type, part)]),
-    name,
-    ...(username && { username }),
-    ...contentOf(type, part),
-    ...quote,
-  } as const;
-  return [item];
+  const said = { ...contentOf(type, part, received), ...besides(received), ...receivedTime(timestamp), ...quote };
+  return [
+    {
+      kind: "message",
+      networkId: id,
+      address,
+      addresses: distinct([...addresses, ...verifiedNumbers(type, part)]),
+      name,
+      ...(username && { username }),
+      ...said,
+    },
+  ];
+}
+
+/** What a message of any type can have. */
+function besides({ context, referral }: Received): ReceivedWords & ReceivedMarks {
+  const isForwardedOften = context?.frequently_forwarded === true;
+  const product = context?.referred_product;
+  return {
+    ...((isForwardedOften || context?.forwarded === true) && { forwarded: isForwardedOften ? "many" : "once" }),
+    ...(product instanceof Object && {
+      product: {
+        catalogId: receivedTerm(fieldAt(product, "catalog_id")),
+        productId: receivedTerm(fieldAt(product, "product_retailer_id")),
+      },
+    }),
+    ...(referral instanceof Object && { referral: referralOf(referral) }),
+  };
+}
+
+function referralOf(referral: unknown): Referral {
+  const at = (name: string) => receivedTerm(fieldAt(referral, name), MAX_FIELD_BYTES);
+  return cutField({
+    type: at("source_type"),
+    id: at("source_id"),
+    url: at("source_url"),
+    headline: at("headline"),
+    text: at("body"),
+    clickId: at("ctwa_clid"),
+    ref: at("ref"),
+  });
 }
 
 /** What WhatsApp itself says of a contact: no message, and perhaps other addresses. */
@@ -97,7 +149,8 @@ function partOf(value: Record<string, unknown>, type: string): unknown {
   return Object.hasOwn(value, type) ? value[type] : undefined;
 }
 
-function contentOf(type: string, part: unknown): Content {
+/** @param received for what stands beside the field of its type */
+function contentOf(type: string, part: unknown, received: Received): Content {
   if (type === "text") {
     const body = textBody.safeParse(part);
     if (body.success) return { type: "TEXT", content: body.data.body, media: null };
@@ -107,9 +160,11 @@ function contentOf(type: string, part: unknown): Content {
   if (file) {
     const { id, caption, mime_type, filename } = file;
     const media = { id, contentType: receivedContentType(mime_type), fileName: receivedFileName(filename) };
-    return { type: mediaType, content: caption ?? "", media };
+    const isVoice = type === "audio" && fieldAt(part, "voice") === true;
+    return { type: mediaType, content: caption ?? "", media, ...(isVoice && { voice: true }) };
   }
-  return { type: "TEXT", content: describe(type, part), media: null, ...moreThanText(type, part) };
+  const content = describe(type, part, received.errors);
+  return { type: "TEXT", content, media: null, ...moreThanText(type, part) };
 }
 
 /** What a message has besides its description. */
@@ -117,13 +172,18 @@ function moreThanText(type: string, part: unknown): Partial<Content> {
   switch (type) {
     case "button":
     case "interactive": {
+      const form = formOf(part);
+      if (form) return form;
       const tap = tapOf(type, part);
-      return tap ? { tap, ...(tap.title && { content: tap.title }) } : {};
+      const title = tap?.title && [tap.title, fieldAt(part, "list_reply", "description")].filter(isText).join("\n");
+      return tap ? { tap, ...(title && { content: title }) } : {};
     }
     case "location": {
       const location = receivedLocation(Object(part));
       return location ? { location } : {};
     }
+    case "order":
+      return { order: orderOf(part) };
     case "contacts": {
       const contacts = receivedCards(listAt(part).map(cardOf));
       return contacts ? { contacts } : {};
@@ -136,6 +196,45 @@ function moreThanText(type: string, part: unknown): Partial<Content> {
     default:
       return {};
   }
+}
+
+/** The answers of a form, and its text: a line for each. Meta sends the answers as the app's own JSON. */
+function formOf(part: unknown): Pick<Content, "form" | "content"> | undefined {
+  const reply = fieldAt(part, "nfm_reply");
+  if (!(reply instanceof Object)) return undefined;
+  const json = fieldAt(reply, "response_json");
+  const parsed = typeof json === "string" ? parseJson(json) : json;
+  const isForm = parsed instanceof Object && !Array.isArray(parsed);
+  const answers = isForm ? (parsed as Form["answers"]) : json === undefined ? {} : { text: json };
+  const form = cutField({ name: receivedTerm(fieldAt(reply, "name")), answers });
+  const lines = Object.entries(form.answers).map(([key, value]) => `${key}: ${answerText(value)}`);
+  return { form, content: ["[Form]", ...lines].join("\n") };
+}
+
+function answerText(value: unknown): string {
+  if (Array.isArray(value) && value.every(isText)) return value.join(", ");
+  return isText(value) ? value : JSON.stringify(value);
+}
+
+function orderOf(part: unknown): Order {
+  const items = listAt(part, "product_items").slice(0, MAX_ITEMS);
+  return cutField({
+    catalogId: receivedTerm(fieldAt(part, "catalog_id")),
+    items: items.map((item) => ({
+      productId: receivedTerm(fieldAt(item, "product_retailer_id")),
+      quantity: numberOf(fieldAt(item, "quantity")),
+      price: receivedDecimal(fieldAt(item, "item_price")),
+      currency: receivedTerm(fieldAt(item, "currency")),
+    })),
+  });
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 /** A tap on a button or list entry that the service sent, or on a button of a template. */

@@ -61,7 +61,7 @@ function fieldsOf(body: Body, messageId: string): Fields[] {
     case "template":
       return [{ type: "template", template: templateObject(body, messageId) }];
     case "media":
-      return mediaFields(body, body.caption);
+      return mediaFields(body, body.caption, body.isVoice);
     case "choices":
       return choicesFields(body, messageId);
     case "location":
@@ -72,10 +72,11 @@ function fieldsOf(body: Body, messageId: string): Fields[] {
 }
 
 /** A text that does not fit into the caption follows the media. */
-function mediaFields({ type, source }: Media, caption: string | null): Fields[] {
+function mediaFields({ type, source }: Media, caption: string | null, isVoice = false): Fields[] {
   const isSeparate = caption !== null && (type === "AUDIO" || caption.length > MAX_CAPTION);
   const media = {
     ...mediaObject(type, source),
+    ...(isVoice && { voice: true }),
     ...(caption !== null && !isSeparate && { caption: caption.toWellFormed() }),
   };
   const field = type.toLowerCase();

@@ -27,6 +27,8 @@ export const whatsappSpec = {
     "must be a phone number with its country's code, or a WhatsApp user id. A number has 7 to 15 digits, no 0 at its start and no (0)",
   renderingOf: whatsappRendering,
   takes: takenByWhatsApp,
+  // Meta wants Opus in an OGG file.
+  takesVoice: (type: string | null) => type !== null && /^audio\/(?:ogg|opus)$/.test(type),
 };
 
 /** What WhatsApp takes as media that it shows. It takes documents of up to 100 MB. */

@@ -354,7 +354,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const depth = this.#parts.depth();
     const oldest = depth > 0 ? this.#parts.log.queue.head()?.message.createdAt : undefined;
     const activity = this.#activity.read(stored);
-    const { counts, members, isUncounted } = this.#activity.news(stored);
+    const { counts, members, isUncounted, askedAt } = this.#activity.news(stored);
     const before = stored?.state.members ?? {};
     const nextDueAt = this.#parts.nextDueAt();
     const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
@@ -364,6 +364,7 @@ export class ChatReporter extends WriteBehind<Report> {
       oldest: oldest === undefined ? null : Date.parse(oldest),
       attempts: addCounts(addCounts<CountedName>(stored?.state.attempts ?? {}, this.#attempts), counts),
       ...(isUncounted && { isUncounted }),
+      ...(askedAt !== null && { askedAt }),
       ...(nextDueAt !== null && { nextDueAt }),
       ...(hasMembers && { members: withMembers(before, members) }),
     };

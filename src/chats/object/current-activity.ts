@@ -5,6 +5,7 @@ import type { ChatState } from "../../model/organization.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const LAST_MESSAGE_LENGTH = 160;
+const NOTHING_UNANSWERED = { unansweredSince: null, isUncounted: false, askedAt: null };
 
 /** The parts of a chat that its activity consists of. They report to the organization, so their classes aren't imported. */
 export interface ActivitySources {
@@ -24,7 +25,7 @@ export interface ActivitySources {
 /** The chat's last report to its organization. `seq` is that of the newest message then. */
 interface Reported {
   seq: number;
-  state: Pick<ChatState, "unansweredSince" | "isUncounted">;
+  state: Pick<ChatState, "unansweredSince" | "isUncounted" | "askedAt">;
 }
 
 /** What happened up to the message `seq`. */
@@ -65,7 +66,7 @@ export class CurrentActivity {
    * @param last the last report; null before the first one
    */
   answered(last: Reported | null): void {
-    Object.assign(this.news(last), { unansweredSince: null, isUncounted: false });
+    Object.assign(this.news(last), NOTHING_UNANSWERED);
   }
 
   /**
@@ -100,6 +101,7 @@ export class CurrentActivity {
       seq: last?.seq ?? 0,
       unansweredSince: last?.state.unansweredSince ?? null,
       isUncounted: last?.state.isUncounted ?? false,
+      askedAt: last?.state.askedAt ?? null,
       counts: {},
       members: {},
     });
@@ -109,7 +111,7 @@ export class CurrentActivity {
       for (const message of log.messagesAfter(walked.seq)) countMessage(walked, message, assigneeAt(message.seq));
       walked.seq = seq;
     }
-    if (log.isEmpty) Object.assign(walked, { unansweredSince: null, isUncounted: false });
+    if (log.isEmpty) Object.assign(walked, NOTHING_UNANSWERED);
     return walked;
   }
 }

@@ -5,19 +5,24 @@ import type { ChannelKind } from "../../model/channel-kind.ts";
 import type { ChatIdentity, Draft, Prepared } from "../../model/chat-answers.ts";
 import { type Interactive, isMediaType } from "../../model/content.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
+import { linkedMedia } from "../../model/link.ts";
 import type { AcceptedDraft } from "./log/new-message.ts";
 
 /**
  * A draft in the form of its chat's channel: its choices with their rendering, and a whole template as text where the
- * network has no templates. Its quick replies are choices everywhere, so that a tap is the same on all channels.
+ * network has no templates. Its quick replies are choices everywhere, so that a tap is the same on all channels. What the
+ * channel can't send as a voice note goes out as audio.
+ * @param media the uploaded file that it sends
  */
 export function forChannel(
   { channelKind, contactAddress: address }: ChatIdentity,
   draft: Draft,
   prepared: Prepared,
+  media: FileInfo | null = null,
 ): { accepted: AcceptedDraft; prepared: Prepared } {
-  const { interactive, ...others } = draft.extra ?? {};
+  const { interactive, voice: wanted, ...rest } = draft.extra ?? {};
   const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
+  const others = wanted ? { ...rest, voice: channel.takesVoice?.(audioTypeOf(draft, media)) ?? false } : rest;
   const { template } = prepared;
   const accept = (shown: Interactive | null, said = prepared) => ({
     accepted: { ...draft, extra: { ...(shown && { interactive: shown }), ...others } },
@@ -36,6 +41,13 @@ export function forChannel(
   const { text, interactive: choices } = templateAsText(template.parts, prepared.text);
   const rendering = choices && channel.renderingOf(choices, { address, hasMedia: false });
   return accept(choices && rendering && { ...choices, rendering }, { ...prepared, text, template: null });
+}
+
+/** The content type of an audio message; null if it is not known, as behind most links. */
+function audioTypeOf(draft: Draft, media: FileInfo | null): string | null {
+  if (media) return media.contentType;
+  const link = linkedMedia(draft)?.link;
+  return link !== undefined && /\.(?:ogg|oga|opus)$/i.test(URL.parse(link)?.pathname ?? "") ? "audio/ogg" : null;
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
   UsedTemplate,
 } from "../../model/chat-answers.ts";
 import { isMediaType } from "../../model/content.ts";
+import { NOT_A_VOICE } from "../../model/content-schema.ts";
 import { typeOfFile } from "../../model/file.ts";
 import { messageId } from "../../model/id.ts";
 import type { Message } from "../../model/message.ts";
@@ -90,7 +91,7 @@ export class MessageStore {
     const { senderName } = draft.prepared;
     const text = file.text ?? draft.prepared.text;
     const sender = { ...draft.prepared, text, senderName: isDelivered(identity) ? undefined : senderName };
-    const { accepted: shown, prepared } = forChannel(identity, { ...draft, type: file.type }, sender);
+    const { accepted: shown, prepared } = forChannel(identity, { ...draft, type: file.type }, sender, file.media);
     const isNamed = senderName !== undefined;
     const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed };
     const now = Date.now();
@@ -152,6 +153,9 @@ export class MessageStore {
     }
     const channel = channelKind === "web" ? webSpec : ADAPTERS[channelKind];
     const type = isMediaType(given) ? given : typeOfFile(media, channel);
+    if (extra?.voice && type !== "AUDIO") {
+      return { outcome: "refused", code: "validation_failed", faults: [{ path: "voice", message: NOT_A_VOICE }] };
+    }
     const cantStand = extra?.interactive && type === "AUDIO" ? "is AUDIO, which can't stand above choices" : null;
     const message = cantStand ?? channel.takes(media, type);
     if (message !== null) {

@@ -10,6 +10,12 @@ interface Said {
   location?: { latitude: number; longitude: number };
   contacts?: { name: string; phones?: string[] }[];
   sticker?: object;
+  author?: { id: string; name: string | null };
+  referral?: { headline: string | null; url: string | null };
+  product?: { productId: string | null };
+  voice?: boolean;
+  forwarded?: string;
+  price?: { category: string; billable: boolean | null };
   reactions?: { by: string; emoji: string }[];
   editedAt?: string;
   deletedAt?: string;
@@ -21,12 +27,18 @@ export function messageText(message: object): string {
   const { text, content, interactive, choice, replyTo, location, contacts, reactions = [], ...rest } = message as Said;
   const parts = [
     replyTo === undefined ? "" : `(reply to ${replyTo})`,
+    rest.author ? `${rest.author.name ?? rest.author.id}:` : "",
     text ?? content ?? "",
+    rest.referral ? `(from ${[rest.referral.headline, rest.referral.url].filter(Boolean).join(" ") || "an ad"})` : "",
+    rest.product ? `(about product ${rest.product.productId})` : "",
     ...(interactive?.choices ?? []).map(({ title, url }) => `[${title}${url === undefined ? "" : ` ${url}`}]`),
     choice ? "(tapped)" : "",
     location ? `(at ${location.latitude}, ${location.longitude})` : "",
     ...(contacts ?? []).map(({ name, phones = [] }) => `(${name}: ${phones.join(", ")})`),
     rest.sticker ? "(sticker)" : "",
+    rest.voice === undefined ? "" : rest.voice ? "(voice note)" : "(sent as audio)",
+    rest.forwarded === undefined ? "" : rest.forwarded === "many" ? "(forwarded many times)" : "(forwarded)",
+    rest.price ? `(${rest.price.billable === false ? "free" : "price"}: ${rest.price.category})` : "",
     ...reactions.map(({ by, emoji }) => `(${emoji} by ${by === "contact" ? "the contact" : "you"})`),
     rest.editedAt === undefined ? "" : "(edited)",
     rest.deletedAt === undefined ? "" : "(deleted by the contact)",

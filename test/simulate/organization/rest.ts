@@ -116,7 +116,7 @@ function checkReport(
   // A report has what was counted when it was made. The counts of a lost instance may be missing.
   const isRight = (counted: number, happened: number) => (losses === 0 ? counted === happened : counted <= happened);
   const counted = JSON.parse(row.attempts) as Counts<string>;
-  const news: ConversationNews = { unansweredSince: null, isUncounted: false, counts: {}, members: {} };
+  const news: ConversationNews = { unansweredSince: null, isUncounted: false, askedAt: null, counts: {}, members: {} };
   for (const { direction, createdAt } of messages) {
     const message = { isInbound: direction === "INBOUND", at: Date.parse(createdAt), namedSenderId: null };
     countMessage(news, message, null);

@@ -22,6 +22,7 @@ const NAMING = {
   "src/cli/local/demo.ts": "the demo has a channel of a network",
   "src/model/example.ts": "the examples are about one network",
   "src/openapi/examples.ts": "the examples are about one network",
+  "src/openapi/what-arrives.ts": "it puts the tables of all networks into one guide",
   "src/openapi/message-operations.ts": "the examples are about one network",
   "src/openapi/operator/channels.ts": "the examples are about one network",
   "src/openapi/operator/resources.ts": "it says which channels have the setting wabaId",

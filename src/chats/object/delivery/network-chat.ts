@@ -5,6 +5,7 @@ import type { ChatIdentity, Media } from "../../../model/chat-answers.ts";
 import type { OutboundFile } from "../../../model/file.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Outbound } from "../../../model/network.ts";
+import type { Price } from "../../../model/received.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Logger } from "../../../platform/log.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
@@ -58,7 +59,8 @@ export class NetworkChat {
     const quote = quoted && log.networkIds.of(quoted.seq);
     const file = type === "TEXT" ? null : fileOfMedia(log.mediaOf(seq));
     const said = { type, content, mediaUrl, file, text, template, interactive, location, contacts };
-    return { chatId, messageId, address, ...said, quote, partsSent: parts.ids };
+    const isVoice = message.voice;
+    return { chatId, messageId, address, ...said, isVoice, quote, partsSent: parts.ids };
   }
 
   /** The state of a message's delivery. @param of the number of parts; a redacted message no longer shows it */
@@ -66,11 +68,13 @@ export class NetworkChat {
     return known(row, of ?? row.parts.of ?? countParts(this.adapter, this.outbound(row)));
   }
 
-  /** Stores a message's new state, if it differs from the old one. */
-  save(row: QueuedMessage, before: Known, after: Known): void {
-    const { seq, message, delivery, lastError } = row;
+  /** Stores a message's new state, if it differs from the old one. @param price what a status says; absent for nothing */
+  save(row: QueuedMessage, before: Known, after: Known, price?: Price): void {
+    const { seq, delivery, lastError } = row;
+    const isPriced = price !== undefined && !isSame(price, row.message.price);
+    const message = isPriced ? { ...row.message, price } : row.message;
     const parts = after.parts === before.parts ? null : partsKept(after);
-    if (after.status !== before.status || after.error !== before.error) {
+    if (after.status !== before.status || after.error !== before.error || isPriced) {
       this.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
     } else if (parts) this.parts.log.writeDelivery(seq, { delivery, parts, lastError });
   }
@@ -81,6 +85,10 @@ export class NetworkChat {
     log.writeStatus(message, { status, error, at: clock.now() }, state);
     if (message.status === "QUEUED" && status !== "QUEUED") log.queue.left(message.seq);
   }
+}
+
+function isSame(price: Price, other: Price | undefined): boolean {
+  return JSON.stringify(price) === JSON.stringify(other);
 }
 
 /** The uploaded file that a message sends; null if it has none. */

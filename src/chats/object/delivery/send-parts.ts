@@ -63,7 +63,7 @@ function bodyOf(message: Outbound, adapter: Renderer): Body | PartRefusal {
     const reason = `The ${type.toLowerCase()} needs a link: set mediaUrl to an https URL`;
     return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: reason };
   }
-  if (!interactive) return { kind: "media", type, ...shown };
+  if (!interactive) return { kind: "media", type, ...shown, ...(message.isVoice && { isVoice: true }) };
   return { kind: "choices", text, media: { type, source: shown.source }, interactive };
 }
 

@@ -9,15 +9,13 @@ type Log = Pick<MessageLog, "byId" | "networkIds">;
 
 /** The fields of a contact's message besides text and media, with the messages that it is about looked up. */
 export function inboundFields(log: Log, extra: InboundExtra = {}): InboundFields {
-  const { tap, location, contacts, sticker } = extra;
+  const { tap, quote: _quote, replyTo: _replyTo, ...said } = extra;
   const choice = tap && tappedChoice(log, tap);
   const replyTo = choice?.messageId ?? repliedTo(log, extra);
   return {
     ...(replyTo !== null && { replyTo }),
     ...(choice && { choice }),
-    ...(location && { location }),
-    ...(contacts && { contacts }),
-    ...(sticker && { sticker }),
+    ...said,
   };
 }
 

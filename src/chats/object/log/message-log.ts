@@ -158,13 +158,17 @@ export class MessageLog {
   /** Walks the messages after `seq`, oldest first: who wrote each, and when. */
   *messagesAfter(seq: number): Generator<CountedMessage & { seq: number }> {
     const query = `select seq, doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
-        case when named = 1 then doc ->> '$.senderId' end as namedSenderId
+        doc ->> '$.networkTime' as networkTime, case when named = 1 then doc ->> '$.senderId' end as namedSenderId
       from messages where seq > ? order by seq limit ?`;
-    type Row = { seq: number; direction: string; createdAt: string; namedSenderId: string | null };
+    type Row = Record<"direction" | "createdAt", string> & { seq: number } & Record<
+        "networkTime" | "namedSenderId",
+        string | null
+      >;
     for (let after = seq, isMore = true; isMore; ) {
       const rows = this.#sql.exec<Row>(query, after, MESSAGES_A_READ).toArray();
-      for (const { direction, createdAt, ...message } of rows) {
-        yield { ...message, isInbound: direction === "INBOUND", at: Date.parse(createdAt) };
+      for (const { direction, createdAt, networkTime, ...message } of rows) {
+        const networkAt = networkTime === null ? null : Date.parse(networkTime);
+        yield { ...message, isInbound: direction === "INBOUND", at: Date.parse(createdAt), networkAt };
       }
       after = rows.at(-1)?.seq ?? after;
       isMore = rows.length === MESSAGES_A_READ;

@@ -2,6 +2,7 @@ import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } fr
 import type { Extra } from "../../../model/content-schema.ts";
 import { messageId } from "../../../model/id.ts";
 import type { Message, MessageWithoutSeq, ShownMedia } from "../../../model/message.ts";
+import type { ReceivedMarks, ReceivedWords } from "../../../model/received.ts";
 
 /** The type of media of which nothing is known. */
 const UNKNOWN_TYPE = "application/octet-stream";
@@ -151,4 +152,6 @@ export function inboundMessage(
 }
 
 /** The fields of a contact's message that not every message has. */
-export type InboundFields = Pick<Message, "replyTo" | "choice" | "location" | "contacts" | "sticker">;
+export type InboundFields = Pick<Message, "replyTo" | "choice" | "location" | "contacts" | "sticker"> &
+  ReceivedWords &
+  ReceivedMarks;

@@ -1,4 +1,5 @@
 import type { ShownMessage } from "../../../model/message.ts";
+import { WORDS } from "../../../model/received.ts";
 import { withStatus } from "../status-change.ts";
 
 /**
@@ -17,6 +18,7 @@ const BLANK_EXTRAS = {
   template: undefined,
   choice: undefined,
   sticker: undefined,
+  ...Object.fromEntries(WORDS.map((field) => [field, undefined])),
   reactions: undefined,
 };
 

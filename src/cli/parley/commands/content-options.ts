@@ -1,6 +1,6 @@
 import { CommandError } from "../../command-error.ts";
 import { pairs } from "../arguments.ts";
-import { type Call, listOption, option } from "../command.ts";
+import { type Call, flag, listOption, option } from "../command.ts";
 
 export const CONTENT_OPTIONS = {
   choice: listOption(
@@ -14,6 +14,7 @@ export const CONTENT_OPTIONS = {
   menu: option("text", "The label of the button that opens a list of choices"),
   "reply-to": option("msg_…", "The message that this one replies to"),
   location: option("lat,long[,name]", "A place, in degrees; the text describes it where a channel can't show it"),
+  voice: flag("Send the AUDIO as a voice note, where the channel can"),
   contact: listOption("name=phone", "A contact card; separate several numbers with commas"),
 } as const;
 
@@ -26,6 +27,7 @@ export const CONTENT_FIELDS = {
   interactive: "--choice, --link or --ask-location",
   location: "--location",
   contacts: "--contact",
+  voice: "--voice",
   replyTo: "--reply-to",
 };
 
@@ -47,6 +49,7 @@ export function givenContent(given: Given) {
     interactive: choices.length > 0 ? { choices, header, footer, menuTitle } : undefined,
     location: given.location === undefined ? undefined : locationOf(given.location),
     contacts: given.contact?.map(cardOf),
+    voice: given.voice || undefined,
     replyTo: given["reply-to"],
   };
 }

@@ -17,6 +17,7 @@ import { untilThen } from "../parts/time.tsx";
 import { sayError, useBusy } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import { marksOf, Sources } from "./received-marks.tsx";
 import { ScheduledActions } from "./scheduled-actions.tsx";
 
 interface BubbleProps {
@@ -64,7 +65,7 @@ export function Bubble({ store, message, sender, isFirst, isWithin, isChosen, on
           <bdi>{sender}</bdi>
         </p>
       )}
-      <Content message={message} store={store} writer={isOwn ? (sender ?? OUR_SIDE) : nameOf(store)} />
+      <Content message={message} store={store} writer={sender ?? (isOwn ? OUR_SIDE : nameOf(store))} />
       <Button
         class={`message-meta message-meta-${status.toLowerCase()}`}
         title={`${exactTime(Date.parse(createdAt))}. Show details`}
@@ -72,9 +73,13 @@ export function Bubble({ store, message, sender, isFirst, isWithin, isChosen, on
       >
         <time dateTime={createdAt}>{timeOfDay(Date.parse(createdAt))}</time>
         {editedAt && <span>Edited</span>}
+        {marksOf(message).map((mark) => (
+          <span key={mark}>{mark}</span>
+        ))}
         {icon && <Icon name={icon} />}
         <span class={tone === "good" ? "hidden" : ""}>{word}</span>
       </Button>
+      <Sources message={message} />
       {error && <p class="failed small">{error.message}</p>}
       {status === "FAILED" && <SendAgain store={store} message={message} again={again} />}
     </article>

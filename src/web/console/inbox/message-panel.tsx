@@ -60,6 +60,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
           "Scheduled for": timeOf(message.scheduledAt),
           Expires: timeOf(message.expiresAt),
           [isOutbound ? "Stored" : "Received"]: timeOf(message.createdAt),
+          "Written at": timeOf(message.networkTime),
           Sent: isOutbound && timeOf(message.sentAt),
           Delivered: timeOf(message.deliveredAt),
           Read: timeOf(message.readAt),

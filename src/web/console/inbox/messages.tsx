@@ -52,7 +52,8 @@ function Log({ store, notes, members, chosen, onChoose }: MessagesProps) {
     if (message.seq === null) return <ScheduledBubble {...props} />;
     // Until the names are there, they have their room.
     const unknown = members.length === 0 ? "\u00a0" : null;
-    const sender = message.senderId === null ? null : (names.get(message.senderId) ?? unknown);
+    const writer = message.author?.name ?? message.author?.id ?? null;
+    const sender = message.senderId === null ? writer : (names.get(message.senderId) ?? unknown);
     return <Bubble {...props} {...run} sender={sender} again={repeats.get(message.id)} />;
   };
   const list = useLongList(lines, newest, true, ({ key, message, note, isNewDay, ...run }) => (

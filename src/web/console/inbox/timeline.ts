@@ -92,6 +92,7 @@ export function linesOf(messages: readonly Message[], notes: readonly Note[] = [
       isNewDay ||
       before?.direction !== message.direction ||
       before.senderId !== message.senderId ||
+      before.author?.id !== message.author?.id ||
       at - Date.parse(before.createdAt) > RUN_MS;
     if (last && !isFirst) last.isWithin = before?.status === message.status;
     lines.push({ key: message.id, message, isNewDay, isFirst, isWithin: false });

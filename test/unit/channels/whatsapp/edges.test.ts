@@ -16,7 +16,7 @@ test.each([
   ["order", { product_items: [{ product_retailer_id: "sku" }] }, "[Order] 1 × sku"],
   ["order", { product_items: {}, text: "Please" }, "[Order] Please"],
 ])("a message of type %j with %j is described as %s", (type, part, text) => {
-  expect(describe(type, part)).toBe(text);
+  expect(describe(type, part, undefined)).toBe(text);
 });
 
 test("the outcome of an empty response contains its status", () => {
@@ -62,7 +62,8 @@ test("a body that is not JSON leaves a note", async () => {
 
 test("nobody but the network says that a contact has moved", async () => {
   const button = { text: "Yes", wa_id: "999", user_id: USER, previous_user_id: "DE.1" };
-  expect(await itemOf({ messages: [came({ type: "button", button })] })).toMatchObject({ kind: "message" });
+  const { items } = await receive(callOf({ messages: [came({ type: "button", button })] }));
+  expect(items).toMatchObject([{ item: { kind: "message" } }]);
 });
 
 test("a file name is truncated to 255 characters", async () => {

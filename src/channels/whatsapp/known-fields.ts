@@ -1,0 +1,26 @@
+import type { KnownFields } from "../network/known-fields.ts";
+
+/** The fields of Meta's messages. `arrivals.ts` says what becomes of each, and a test compares them. */
+export const KNOWN_MESSAGE_FIELDS: KnownFields = {
+  "": "audio button contacts context conversation_context document edit errors from from_logical_id from_parent_user_id from_user_id group_id id identity image interactive location order reaction referral request_welcome revoke sticker system text timestamp type unsupported user_actions video",
+  context: "forwarded frequently_forwarded from id referred_product",
+  referral:
+    "body ctwa_clid headline image image_url media_type ref source_id source_type source_url thumbnail_url video_url welcome_message",
+  text: "body",
+  image: "caption id mime_type sha256 static_url url",
+  video: "caption id mime_type sha256 static_url url",
+  document: "caption filename id mime_type sha256 url",
+  audio: "caption id mime_type sha256 url voice",
+  sticker: "animated id mime_type sha256 url",
+  location: "address latitude longitude name url",
+  contacts: "addresses birthday emails name org origin phones urls vcard",
+  interactive: "button_reply call_permission_reply list_reply nfm_reply type",
+  button: "payload text",
+  order: "catalog_id product_items text",
+  reaction: "emoji message_id",
+  edit: "message original_message_id",
+  revoke: "original_message_id",
+  system: "body customer identity new_wa_id parent_user_id previous_parent_user_id previous_user_id type user_id wa_id",
+  unsupported: "type",
+  errors: "code details error_data href message title",
+};

@@ -1,0 +1,95 @@
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import type { Chat } from "../../../../src/model/chat.ts";
+import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
+import { newContact, place } from "../../../service/inbound/fixtures.ts";
+import { mutate } from "../../../service/inbound/mutate-payload.ts";
+import { TELEGRAM } from "../../../service/inbound/telegram-corpus.ts";
+import { fromMeta, fromTelegram, taken } from "../../../service/inbound/webhook-calls.ts";
+import { WHATSAPP } from "../../../service/inbound/whatsapp-corpus.ts";
+import { client, newKey } from "../../../support/harness.ts";
+import { Random } from "../../../support/random.ts";
+
+stopTheClock();
+
+const SECONDS = 1_790_000_000;
+/** Payloads of one channel. */
+const BATCH = 40;
+const BATCHES = Math.ceil(Number(env.TEST_MUTATIONS || 160) / BATCH / 2);
+const SEED = Number(env.TEST_SEED || 1);
+
+/** A payload: what a channel is sent, whose it is, and how many messages must come of it. */
+interface Sent {
+  from: string;
+  payload: object;
+  must: number;
+}
+
+const isId = (id: unknown): id is string => typeof id === "string" && id.length > 0 && id.length <= 512;
+
+/** What is no message, or not always one. */
+const OTHERS = ["system", "request_welcome", "edit", "revoke", "reaction"];
+
+function whatsapp(random: Random, index: number): Sent {
+  const from = newContact();
+  const base = { from, id: `wamid.mutated.${from}.${index}`, timestamp: String(SECONDS) };
+  const message = { ...base, ...random.pick(WHATSAPP)[1] };
+  const contacts = [{ wa_id: from, profile: { name: "Ada" } }];
+  const payload = mutate({ contacts, messages: [message] }, random);
+  const messages: unknown[] = Array.isArray(payload.messages) ? payload.messages : [];
+  const ids = messages.flatMap((each) => {
+    const { id, from: sender, type, group_id } = Object(each) as Record<string, unknown>;
+    const isOne = isId(id) && sender === from && typeof type === "string" && !OTHERS.includes(type) && !group_id;
+    return isOne ? [id] : [];
+  });
+  return { from, payload, must: new Set(ids).size };
+}
+
+function telegram(random: Random, index: number): Sent {
+  const from = newContact();
+  const chat = { id: Number(from), type: "private", first_name: "Ada" };
+  const [, fields] = random.pick(TELEGRAM.filter(([, each]) => !("chat" in each)));
+  const message = { message_id: 100 + index, date: SECONDS, chat, from: chat, ...fields };
+  const payload = mutate({ update_id: index, message }, random);
+  const { message_id, chat: own, text, photo, ...rest } = Object(payload.message) as Record<string, unknown>;
+  const isOurs = Object(own).id === Number(from) && Number.isSafeInteger(message_id) && Number(message_id) > 0;
+  const isText = typeof text === "string" && text !== "";
+  return { from, payload, must: Number(isOurs && isText && rest.migrate_to_chat_id === undefined) };
+}
+
+async function batch(kind: "whatsapp" | "telegram", seed: number): Promise<void> {
+  const random = new Random(seed);
+  const at = await place(kind);
+  const sent: Sent[] = [];
+  for (let index = 0; index < BATCH; index++) {
+    const one = kind === "whatsapp" ? whatsapp(random, index) : telegram(random, index);
+    sent.push(one);
+    const tell = () =>
+      kind === "whatsapp" ? fromMeta(at.channel, [one.payload]) : fromTelegram(at.channel, one.payload);
+    taken(await tell());
+    if (random.next() < 0.2) taken(await tell());
+  }
+  const read = client((await newKey(at.organizationId, { rateLimit: { limit: 10_000, windowSeconds: 60 } })).secret);
+  const chats: Chat[] = (await read("GET", `/chats?channel=${at.channel.id}&limit=100`)).body.chats;
+  const stored = new Map<string, number>();
+  for (const { id, contact } of chats) {
+    // The address of no other payload, and of none that was made up.
+    const owner = sent.find(({ payload }) => JSON.stringify(payload).includes(contact.address));
+    expect(owner, `seed ${seed}: a chat of ${contact.address}`).toBeDefined();
+    const { messages } = (await read("GET", `/chats/${id}/messages?limit=100`)).body;
+    stored.set(contact.address, messages.length);
+  }
+  for (const { from, payload, must } of sent) {
+    const what = `seed ${seed}: ${JSON.stringify(payload).slice(0, 2_000)}`;
+    expect(stored.get(from) ?? 0, what).toBeGreaterThanOrEqual(must);
+    expect(stored.get(from) ?? 0, what).toBeLessThanOrEqual(Math.max(2, must));
+  }
+}
+
+test.each(["whatsapp", "telegram"] as const)(
+  "whatever a payload of %s becomes, it is accepted, and each message with an id is in its own chat",
+  async (kind) => {
+    for (let seed = SEED; seed < SEED + BATCHES; seed++) await batch(kind, seed);
+  },
+  3_600_000,
+);

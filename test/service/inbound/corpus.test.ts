@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import type { Chat } from "../../../src/model/chat.ts";
+import type { Message } from "../../../src/model/message.ts";
+import { client, newKey } from "../../support/harness.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { newContact, type Place, place } from "./fixtures.ts";
+import { TELEGRAM } from "./telegram-corpus.ts";
+import { fromMeta, fromTelegram, taken } from "./webhook-calls.ts";
+import { type Case, WHATSAPP } from "./whatsapp-corpus.ts";
+
+stopTheClock();
+
+const SECONDS = 1_790_000_000;
+const networkTime = new Date(SECONDS * 1_000).toISOString();
+
+/** The fields of a message beside those that every message has. */
+function kept(message: Message | undefined): object | null {
+  if (!message) return null;
+  const { id, chatId, seq, direction, senderId, templateId, variables, status, error, metadata, ...rest } = message;
+  const { createdAt, updatedAt, text, mediaUrl, ...fields } = rest;
+  expect([direction, status, text]).toEqual(["INBOUND", "RECEIVED", fields.content]);
+  expect(mediaUrl !== null).toBe(fields.media !== undefined);
+  return fields;
+}
+
+/** What the chats of a channel keep of each case, by its name. Each case has a contact of its own. */
+async function storedOf(
+  at: Place,
+  cases: Case[],
+  tell: (from: string, message: object, index: number) => Promise<void>,
+) {
+  const contacts = cases.map(() => newContact());
+  for (const [index, [, message]] of cases.entries()) await tell(contacts[index] ?? "", message, index);
+  const rateLimit = { limit: 10_000, windowSeconds: 60 };
+  const read = client((await newKey(at.organizationId, { rateLimit })).secret);
+  const stored: Record<string, object | null> = {};
+  for (const [index, [what, message]] of cases.entries()) {
+    const chat = (message as { chat?: { id: number } }).chat?.id ?? contacts[index];
+    const chats: Chat[] = (await read("GET", `/chats?contact=${chat}&channel=${at.channel.id}`)).body.chats;
+    const path = `/chats/${chats[0]?.id}/messages?limit=100`;
+    const messages: Message[] = chats[0] ? (await read("GET", path)).body.messages : [];
+    // Those of the group are in one chat, newest first.
+    const ofCase = messages.length > 1 ? messages.toReversed()[groupCases(cases).indexOf(what)] : messages[0];
+    stored[what] = kept(ofCase);
+  }
+  return stored;
+}
+
+const groupCases = (cases: Case[]) => cases.filter(([, message]) => "chat" in message).map(([what]) => what);
+
+function expected(cases: Case[]): Record<string, object | null> {
+  const shown = cases.map(
+    ([what, , fields]) => [what, fields && withoutUndefined({ networkTime, ...fields })] as const,
+  );
+  return Object.fromEntries(shown);
+}
+
+function withoutUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+test("there are at least 120 payloads, each with a name of its own", () => {
+  const names = [...WHATSAPP, ...TELEGRAM].map(([what], index) => `${index < WHATSAPP.length} ${what}`);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.length).toBeGreaterThanOrEqual(120);
+});
+
+test("each message of WhatsApp is stored as the table says", async () => {
+  const at = await place("whatsapp");
+  const stored = await storedOf(at, WHATSAPP, async (from, message, index) => {
+    const base = { from, id: `wamid.corpus.${index}`, timestamp: String(SECONDS) };
+    const contacts = [{ wa_id: from, profile: { name: "Ada" } }];
+    taken(await fromMeta(at.channel, [{ contacts, messages: [{ ...base, ...message }] }]));
+  });
+  expect(stored).toEqual(expected(WHATSAPP));
+});
+
+test("each message of Telegram is stored as the table says", async () => {
+  const at = await place("telegram");
+  const stored = await storedOf(at, TELEGRAM, async (from, message, index) => {
+    const chat = { id: Number(from), type: "private", first_name: "Ada" };
+    const base = { message_id: 100 + index, date: SECONDS, chat, from: chat };
+    taken(await fromTelegram(at.channel, { update_id: index, message: { ...base, ...message } }));
+  });
+  expect(stored).toEqual(expected(TELEGRAM));
+});
