@@ -3,6 +3,8 @@ import type { Random } from "../../support/random.ts";
 /** A change of a payload, as a network, a proxy or an attacker may make one. */
 type Change = (value: Record<string, unknown>, key: string, random: Random) => void;
 
+/** A field of the object itself, whatever its name. */
+const OWN = { enumerable: true, configurable: true, writable: true };
 const HUGE = "x".repeat(200_000);
 const STRANGE: unknown[] = [
   null,
@@ -37,17 +39,18 @@ const CHANGES: Change[] = [
     value[key] = HUGE;
   },
   (value, key) => {
-    Object.defineProperty(value, "__proto__", { value: value[key], enumerable: true, configurable: true });
+    Object.defineProperty(value, "__proto__", { ...OWN, value: value[key] });
   },
   (value, key) => {
-    Object.assign(value, { constructor: value[key], toString: "text" });
+    // A list with these fields is not JSON.
+    if (!Array.isArray(value)) Object.assign(value, { constructor: value[key], toString: "text" });
   },
   (value) => {
     // The same fields in another order.
     const pairs = Object.entries(value).toReversed();
     for (const [name] of pairs) delete value[name];
     for (const [name, each] of pairs) {
-      Object.defineProperty(value, name, { value: each, enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(value, name, { ...OWN, value: each });
     }
   },
   (value, _key, random) => {
