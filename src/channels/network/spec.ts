@@ -15,7 +15,7 @@ export interface ChannelSpec {
   /** A contact's address as the channel stores it; null if the text is not an address. */
   address(text: string): string | null;
   /** Other ways to write an address; absent if there are none on this kind of channel. */
-  alike?(address: string): Alike;
+  alike?: (address: string) => Alike;
   /** The error message for a text that is not an address. */
   addressError: string;
   renderingOf: RenderingOf;
