@@ -63,7 +63,11 @@ export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "addre
 export type PartRefusal =
   /** The network accepted nothing but may accept it later. `afterMs`: the wait that it asks for. `once`: retry only once. */
   | { outcome: "retry"; code: string; message: string; afterMs: number | null; wholeChannel: boolean; once?: true }
-  | { outcome: "failed"; code: string; message: string }
+  /**
+   * `works`: the error is surely about the message or its contact, so the network accepts the channel. `unsure`: it may be
+   * about the channel; the reason to show if it is. With neither, nothing is known.
+   */
+  | { outcome: "failed"; code: string; message: string; works?: true; unsure?: string }
   | { outcome: "unknown"; message: string }
   /** The contact's address has changed. The network accepted nothing. */
   | { outcome: "moved"; address: string }

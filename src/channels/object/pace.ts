@@ -23,7 +23,7 @@ export interface ChannelPace {
   breaker: Breaker | null;
   /** Counts recoveries. A report from an earlier epoch is ignored. */
   epoch: number;
-  /** The epoch of the last attempt that showed that the channel works. */
+  /** The epoch of the last attempt that showed that the channel works; less than any epoch if none has. */
   provenEpoch: number;
   /** The version of the credentials; null before it is known. */
   credentialsVersion: string | null;
@@ -57,13 +57,15 @@ export type Permit =
 
 type Decision = { permit: Permit; pace: ChannelPace };
 
+const NEVER = -1;
+
 export const INITIAL_PACE: ChannelPace = {
   clock: 0,
   nextGrantAt: 0,
   pausedUntil: 0,
   breaker: null,
   epoch: 0,
-  provenEpoch: 0,
+  provenEpoch: NEVER,
   credentialsVersion: null,
   provenAt: null,
   trialUntil: 0,

@@ -4,7 +4,7 @@ import type { Inspection } from "../../model/network.ts";
 import type { Network } from "../network/adapter.ts";
 import { statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
-import { graphHeaders, graphUrl, readJson } from "./graph.ts";
+import { graphFetch, readJson } from "./graph.ts";
 
 const DEADLINE_MS = 10_000;
 
@@ -18,11 +18,8 @@ export async function inspectNumber(credentials: Credentials, network: Network):
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const { phoneNumberId = "", accessToken } = credentials;
   try {
-    const response = await fetch(graphUrl(network, `${phoneNumberId}?fields=webhook_configuration`), {
-      headers: graphHeaders(credentials),
-      redirect: "manual",
-      signal,
-    });
+    const query = { fields: "webhook_configuration" };
+    const response = await graphFetch(network, phoneNumberId, credentials, { query, signal });
     const { status } = response;
     const body = await readJson(response, signal);
     const error = errorAnswer.safeParse(body).data?.error;

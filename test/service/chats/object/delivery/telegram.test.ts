@@ -52,7 +52,8 @@ test("a 429 holds the chat for as long as Telegram says, and keeps its order", a
 });
 
 test.each([
-  [400, "Bad Request: chat not found", "network_400"],
+  [400, "Bad Request: message is too long", "network_400"],
+  [400, "Bad Request: chat not found", "contact_unreachable"],
   [403, "Forbidden: bot was blocked by the user", "contact_unreachable"],
 ])("a %i fails the message with Telegram's words, and lets the rest pass", async (code, words, expected) => {
   const calls = fakeNetworks(inTurn(refuse(code, words)));
