@@ -1,3 +1,4 @@
+import type { ChannelNews } from "./channel-warning.ts";
 import type { ContactCard, Interactive, Location, MessageType, Tap } from "./content.ts";
 import type { MediaSource, MediaType, OutboundFile } from "./file.ts";
 import type { Price, ReceivedMarks, ReceivedWords } from "./received.ts";
@@ -184,19 +185,29 @@ export interface TemplateNotice extends TemplateKey {
   change: Partial<Pick<TemplateState, "status" | "category" | "quality" | "rejectedReason">> | null;
 }
 
+/** A network's report about the account `wabaId`, which one or more channels belong to. */
+export interface AccountNotice {
+  kind: "account";
+  wabaId: string;
+  news: ChannelNews;
+}
+
 /** One item of a webhook. `account` is the network's id of the account that it is for, such as a phone number's id. */
 export interface InboundItem {
   account: string | null;
-  item: InboundMessage | ContactChange | StatusUpdate | AddressChange | TemplateNotice;
+  item: InboundMessage | ContactChange | StatusUpdate | AddressChange | TemplateNotice | AccountNotice;
   /** What the adapter's `acknowledge` gets once the item is stored; absent if the network waits for nothing. */
   receipt?: string | undefined;
 }
 
 /**
  * A verified webhook and its items, or `genuine: false` if it is not from the network. `notes` are short log texts about
- * content that was ignored or not understood. They never contain a message text, a token or an address.
+ * content that was ignored or not understood. They never contain a message text, a token or an address. `unknown`: the name
+ * of each thing that the service does not know, once for each time. `groups`: how many items were about a group.
  */
-export type ParsedWebhook = { genuine: false } | { genuine: true; items: InboundItem[]; notes: string[] };
+export type ParsedWebhook =
+  | { genuine: false }
+  | { genuine: true; items: InboundItem[]; notes: string[]; unknown?: string[]; groups?: number };
 
 /** The media of a contact's message, as its network identifies and describes it. `size` is in bytes, the sides in pixels. */
 export interface ReceivedMedia {
@@ -244,9 +255,16 @@ export interface Registration {
 /**
  * A network's answer about a channel: the address of its webhook, why its last call failed and what it does not report;
  * or that it refuses the credentials; or that nothing can be said. `description` is for people, and never has a secret.
+ * `news`: how the channel is.
  */
 export type Inspection =
-  | { answer: "accepted"; webhook: string | null; lastError: string | null; unsent?: string[] }
+  | {
+      answer: "accepted";
+      webhook: string | null;
+      lastError: string | null;
+      unsent?: string[];
+      news?: ChannelNews;
+    }
   | { answer: "refused"; description: string }
   | { answer: "none"; description: string };
 

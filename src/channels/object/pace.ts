@@ -1,3 +1,4 @@
+import type { ChannelNews } from "../../model/channel-warning.ts";
 import {
   type Breaker,
   isCurrentProbe,
@@ -170,6 +171,16 @@ export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt
   if (!breaker) return { ...pace, breaker: openBreaker(reason, now), provenAt: null, trialUntil: 0 };
   if (!isCurrentProbe(breaker, attempt.probe)) return pace;
   return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokenEpoch === pace.epoch, now) };
+}
+
+/** The network reported that it refuses the channel, or that it no longer does. See `ChannelNews`. */
+export function withNews(pace: ChannelPace, state: NonNullable<ChannelNews["state"]>, now: number): ChannelPace {
+  const { breaker } = pace;
+  if (typeof state === "object") {
+    if (breaker) return pace;
+    return { ...pace, breaker: { ...openBreaker(state.broken, now), byNetwork: true }, provenAt: null, trialUntil: 0 };
+  }
+  return breaker && (state === "mended" || breaker.byNetwork) ? closeBreaker(pace, null) : pace;
 }
 
 /** A probe ended without showing whether the channel works. */

@@ -23,6 +23,7 @@ export const whatsapp: Adapter<WhatsAppPart> = {
   handshake,
   isFor,
   inspect: inspectNumber,
+  isAskedDaily: true,
   listTemplates: listWhatsAppTemplates,
   media: whatsappMedia,
 };

@@ -1088,7 +1088,7 @@ export interface paths {
         put?: never;
         /**
          * Check a channel
-         * @description Asks the network whether it accepts the channel's credentials and whether its webhook points to this service. Changes nothing. The network can take up to 10 seconds to respond.
+         * @description Asks the network whether it accepts the channel's credentials, whether its webhook points to this service, and how the channel is. Changes nothing at the network; what the network reports becomes the channel's `health`. The network can take up to 10 seconds to respond.
          *
          *     The key needs the permission `channels:write`.
          */
@@ -1642,6 +1642,27 @@ export interface components {
                 since: string;
                 /** @description Whether the network has ever accepted a message. False: the credentials are not proven yet */
                 isVerified: boolean;
+                /** @description What the network reports about the channel while it works, oldest first */
+                warnings: {
+                    /**
+                     * @description What it is about. Ignore codes that you don't know: there will be more
+                     * @enum {string}
+                     */
+                    code: "groups_not_supported" | "unknown_fields" | "quality" | "limit" | "limited" | "name" | "account" | "alert";
+                    /**
+                     * Format: date-time
+                     * @description When it was first reported. RFC 3339 in UTC
+                     */
+                    since: string;
+                    /** @description How often it was reported since */
+                    count: number;
+                    /** @description What the network says, for people */
+                    text: string;
+                }[];
+                /** @description How often the network sent what the service does not know yet, by name, such as `field.flows`. At most 50 names */
+                unknown: {
+                    [key: string]: number;
+                };
             };
             /**
              * Format: date-time
@@ -1686,6 +1707,23 @@ export interface components {
              * @description When the state changed. RFC 3339 in UTC
              */
             since: string;
+            /** @description What the network reports about the channel while it works, oldest first */
+            warnings?: {
+                /**
+                 * @description What it is about. Ignore codes that you don't know: there will be more
+                 * @enum {string}
+                 */
+                code: "groups_not_supported" | "unknown_fields" | "quality" | "limit" | "limited" | "name" | "account" | "alert";
+                /**
+                 * Format: date-time
+                 * @description When it was first reported. RFC 3339 in UTC
+                 */
+                since: string;
+                /** @description How often it was reported since */
+                count: number;
+                /** @description What the network says, for people */
+                text: string;
+            }[];
             /**
              * @description Only in a test call of a webhook
              * @constant
@@ -1889,6 +1927,27 @@ export interface components {
                 since: string;
                 /** @description Whether the network has ever accepted a message. False: the credentials are not proven yet */
                 isVerified: boolean;
+                /** @description What the network reports about the channel while it works, oldest first */
+                warnings: {
+                    /**
+                     * @description What it is about. Ignore codes that you don't know: there will be more
+                     * @enum {string}
+                     */
+                    code: "groups_not_supported" | "unknown_fields" | "quality" | "limit" | "limited" | "name" | "account" | "alert";
+                    /**
+                     * Format: date-time
+                     * @description When it was first reported. RFC 3339 in UTC
+                     */
+                    since: string;
+                    /** @description How often it was reported since */
+                    count: number;
+                    /** @description What the network says, for people */
+                    text: string;
+                }[];
+                /** @description How often the network sent what the service does not know yet, by name, such as `field.flows`. At most 50 names */
+                unknown: {
+                    [key: string]: number;
+                };
                 /**
                  * Format: date-time
                  * @description When a broken channel is tried again. RFC 3339 in UTC
@@ -4625,6 +4684,23 @@ export interface components {
              * @description When the state changed. RFC 3339 in UTC
              */
             since: string;
+            /** @description What the network reports about the channel while it works, oldest first */
+            warnings?: {
+                /**
+                 * @description What it is about. Ignore codes that you don't know: there will be more
+                 * @enum {string}
+                 */
+                code: "groups_not_supported" | "unknown_fields" | "quality" | "limit" | "limited" | "name" | "account" | "alert";
+                /**
+                 * Format: date-time
+                 * @description When it was first reported. RFC 3339 in UTC
+                 */
+                since: string;
+                /** @description How often it was reported since */
+                count: number;
+                /** @description What the network says, for people */
+                text: string;
+            }[];
             /**
              * @description Only in a test call of a webhook
              * @constant
@@ -11360,7 +11436,9 @@ export interface operations {
                      *             "state": "ok",
                      *             "reason": null,
                      *             "since": "2026-11-20T10:00:17.062Z",
-                     *             "isVerified": true
+                     *             "isVerified": true,
+                     *             "warnings": [],
+                     *             "unknown": {}
                      *           },
                      *           "createdAt": "2026-11-20T10:00:17.062Z"
                      *         }
@@ -11453,7 +11531,9 @@ export interface operations {
                      *           "state": "ok",
                      *           "reason": null,
                      *           "since": "2026-11-20T10:00:17.062Z",
-                     *           "isVerified": true
+                     *           "isVerified": true,
+                     *           "warnings": [],
+                     *           "unknown": {}
                      *         },
                      *         "createdAt": "2026-11-20T10:00:17.062Z"
                      *       }
@@ -11533,7 +11613,9 @@ export interface operations {
                      *           "state": "ok",
                      *           "reason": null,
                      *           "since": "2026-11-20T10:00:17.062Z",
-                     *           "isVerified": true
+                     *           "isVerified": true,
+                     *           "warnings": [],
+                     *           "unknown": {}
                      *         },
                      *         "createdAt": "2026-11-20T10:00:17.062Z"
                      *       }
@@ -11608,7 +11690,9 @@ export interface operations {
                      *           "state": "ok",
                      *           "reason": null,
                      *           "since": "2026-11-20T10:00:17.062Z",
-                     *           "isVerified": true
+                     *           "isVerified": true,
+                     *           "warnings": [],
+                     *           "unknown": {}
                      *         },
                      *         "createdAt": "2026-11-20T10:00:17.062Z"
                      *       }
@@ -11696,7 +11780,9 @@ export interface operations {
                      *           "state": "ok",
                      *           "reason": null,
                      *           "since": "2026-11-20T10:00:17.062Z",
-                     *           "isVerified": true
+                     *           "isVerified": true,
+                     *           "warnings": [],
+                     *           "unknown": {}
                      *         },
                      *         "createdAt": "2026-11-20T10:00:17.062Z"
                      *       }
@@ -12898,6 +12984,8 @@ export interface operations {
                      *             "reason": null,
                      *             "since": "2026-11-20T10:00:17.062Z",
                      *             "isVerified": true,
+                     *             "warnings": [],
+                     *             "unknown": {},
                      *             "nextProbeAt": null
                      *           },
                      *           "queue": {

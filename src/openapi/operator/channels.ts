@@ -207,7 +207,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       id: "checkChannel",
       summary: "Check a channel",
       description:
-        "Asks the network whether it accepts the channel's credentials and whether its webhook points to this service. Changes nothing. The network can take up to 10 seconds to respond.",
+        "Asks the network whether it accepts the channel's credentials, whether its webhook points to this service, and how the channel is. Changes nothing at the network; what the network reports becomes the channel's `health`. The network can take up to 10 seconds to respond.",
       responses: [
         jsonResponse(200, "The checks.", z.object({ checks: z.array(channelCheckSchema) }), {
           checks: [

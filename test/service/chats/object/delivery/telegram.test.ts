@@ -98,7 +98,14 @@ test.each([401, 404])("a %i breaks the channel: its messages wait, none fails", 
   const message = await send(chat.api, chat.chatId);
   await chat.run();
   const reason = "Telegram refuses the bot token: Unauthorized";
-  expect(await healthOf(chat.channelId)).toEqual({ state: "broken", reason, since, isVerified: false });
+  expect(await healthOf(chat.channelId)).toEqual({
+    state: "broken",
+    reason,
+    since,
+    isVerified: false,
+    warnings: [],
+    unknown: {},
+  });
   expect(await chat.message(message.id)).toMatchObject({ status: "QUEUED", error: null });
   expect(await chat.queue()).toMatchObject({ depth: 1, lastError: { code: "channel_broken", message: reason } });
   pass(10_000);
