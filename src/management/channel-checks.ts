@@ -78,8 +78,10 @@ function credentialsCheck(inspection: Inspection): ChannelCheck {
 function webhookCheck(inspection: Inspection, ours: string, canRegister: boolean): ChannelCheck {
   if (inspection.answer === "none") return unknown("webhook", inspection.description, LATER);
   if (inspection.answer === "refused") return unknown("webhook", "The network must accept the credentials first", null);
-  const { webhook, lastError, unsent = [] } = inspection;
-  const advice = canRegister ? "Register the webhook" : "Enter the webhook's URL and verify token at the network";
+  const { webhook, lastError, unsent = [], subscribe } = inspection;
+  const enter = "nter the webhook's URL and verify token at the network";
+  const either = subscribe === undefined ? "" : `, or e${enter}`;
+  const advice = canRegister ? `Register the webhook${either}` : `E${enter}`;
   if (webhook === null) {
     const found = "No webhook is registered, so messages from contacts do not arrive";
     return { name: "webhook", state: "fails", found, advice };
@@ -94,7 +96,9 @@ function webhookCheck(inspection: Inspection, ours: string, canRegister: boolean
   }
   if (unsent.length === 0) return ok("webhook", "The webhook points to this service");
   const found = `The webhook points to this service, but was registered without ${unsent.join(", ")}`;
-  return { name: "webhook", state: "warns", found, advice };
+  const orSubscribe = subscribe === undefined ? advice : `${subscribe}, or register the webhook`;
+  // Without messages, nothing of a contact arrives.
+  return { name: "webhook", state: unsent.includes("messages") ? "fails" : "warns", found, advice: orSubscribe };
 }
 
 function networkCheck(

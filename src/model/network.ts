@@ -255,7 +255,7 @@ export interface Registration {
 /**
  * A network's answer about a channel: the address of its webhook, why its last call failed and what it does not report;
  * or that it refuses the credentials; or that nothing can be said. `description` is for people, and never has a secret.
- * `news`: how the channel is.
+ * `subscribe`: how a person makes the network report it; absent if only a registration does. `news`: how the channel is.
  */
 export type Inspection =
   | {
@@ -263,6 +263,7 @@ export type Inspection =
       webhook: string | null;
       lastError: string | null;
       unsent?: string[];
+      subscribe?: string;
       news?: ChannelNews;
     }
   | { answer: "refused"; description: string }

@@ -7,8 +7,10 @@ import { lenient, textField } from "../network/lenient.ts";
 import { statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
 import { graphFetch, readJson } from "./graph.ts";
+import { missingFields, ownersIn } from "./subscriptions.ts";
 
 const DEADLINE_MS = 10_000;
+const SUBSCRIBE = "In your app at Meta, open WhatsApp → Configuration → Webhook fields and subscribe to them";
 const FIELDS = "webhook_configuration,health_status,quality_rating,name_status";
 
 const url = z.optional(z.string());
@@ -49,7 +51,15 @@ export async function inspectNumber(credentials: Credentials, network: Network):
     if (!response.ok || !found) return { answer: "none", description: statusText(status, `Meta answered ${status}`) };
     const set = found.webhook_configuration ?? {};
     const webhook = set.phone_number || set.whatsapp_business_account || set.application || null;
-    return { answer: "accepted", webhook, lastError: null, news: newsOf(found) };
+    const unsent = await missingFields(ownersIn(body), credentials, network, signal).catch(() => undefined);
+    return {
+      answer: "accepted",
+      webhook,
+      lastError: null,
+      ...(unsent && { unsent }),
+      subscribe: SUBSCRIBE,
+      news: newsOf(found),
+    };
   } catch {
     return {
       answer: "none",

@@ -1066,7 +1066,7 @@ export interface paths {
         put?: never;
         /**
          * Register a webhook
-         * @description Registers this service at the network as the webhook of the channel. Only for telegram; other kinds of channels are a 400: enter their webhook at the network.
+         * @description Registers this service at the network as the webhook of the channel. Only for whatsapp, telegram; other kinds of channels are a 400. A network calls the service to verify its address.
          *
          *     The key needs the permission `channels:write`.
          */

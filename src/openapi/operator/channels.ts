@@ -72,7 +72,7 @@ function fieldsOfKinds(part: "credentials" | "settings"): JsonSchema {
 }
 
 const registered = Object.entries(NETWORKS)
-  .flatMap(([kind, { webhook }]) => (webhook.enter === null ? [kind] : []))
+  .flatMap(([kind, { webhook }]) => (webhook.isRegistered ? [kind] : []))
   .join(", ");
 
 const ofKinds = { credentials: fieldsOfKinds("credentials"), settings: fieldsOfKinds("settings") };
@@ -195,7 +195,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       route: "POST /channels/{id}/webhook",
       id: "registerWebhook",
       summary: "Register a webhook",
-      description: `Registers this service at the network as the webhook of the channel. Only for ${registered}; other kinds of channels are a 400: enter their webhook at the network.`,
+      description: `Registers this service at the network as the webhook of the channel. Only for ${registered}; other kinds of channels are a 400. A network calls the service to verify its address.`,
       responses: [
         jsonResponse(200, "The network's response.", z.object({ webhook: registrationSchema }), {
           webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },

@@ -51,7 +51,7 @@ export function ChannelDetails({ channel, onChannel, stats }: ChannelProps & { s
         {channel.webhook && (
           <Box title="Webhook">
             <WebhookFacts channel={channel} />
-            {webhook?.enter === null && canWrite && <Register channel={channel} isDone onDone={checkAgain} />}
+            {webhook?.isRegistered && canWrite && <Register channel={channel} isDone onDone={checkAgain} />}
           </Box>
         )}
         {canWrite && (
