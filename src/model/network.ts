@@ -243,6 +243,8 @@ export type MediaAnswer =
   | { outcome: "no_such_part"; size: number | null }
   /** `finalAfterDays`: the age in days of a message whose file is permanently gone; null if the file may come back. */
   | { outcome: "expired"; finalAfterDays: number | null }
+  /** The network has it, and gives out no file of this size. */
+  | { outcome: "too_large" }
   | { outcome: "unavailable"; message: string };
 
 /** The result of registering a webhook. `code` is the network's error code; null after success or without an answer. */

@@ -4993,6 +4993,19 @@ export interface components {
             sample?: true;
         };
         /**
+         * TooLargeAtNetworkError
+         * @description Telegram does not give files above 20 MB to bots.
+         */
+        TooLargeAtNetworkError: {
+            /** @description The error in words, for people. It can change */
+            error: string;
+            /**
+             * @description A stable code, for programs
+             * @constant
+             */
+            code: "too_large_at_network";
+        };
+        /**
          * Typing
          * @description No fields. Optional.
          */
@@ -5992,9 +6005,10 @@ export interface components {
          * @description - `chat_not_found`: There is no such chat, or it belongs to another organization. The response is the same in both cases.
          *     - `message_not_found`: The chat has no such message.
          *     - `media_not_found`: The message has no file, or `mediaId` is not a file that a message of this chat can send.
+         *     - `too_large_at_network`: Telegram does not give files above 20 MB to bots.
          *     - `media_expired`: The network no longer has this file.
          */
-        ChatNotFoundOrMessageNotFoundOrMediaNotFoundOrMediaExpired: {
+        ChatNotFoundOrMessageNotFoundOrMediaNotFoundOrTooLargeAtNetworkOrMediaExpired: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6005,7 +6019,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ChatNotFoundError"] | components["schemas"]["MessageNotFoundError"] | components["schemas"]["MediaNotFoundError"] | components["schemas"]["MediaExpiredError"];
+                "application/json": components["schemas"]["ChatNotFoundError"] | components["schemas"]["MessageNotFoundError"] | components["schemas"]["MediaNotFoundError"] | components["schemas"]["TooLargeAtNetworkError"] | components["schemas"]["MediaExpiredError"];
             };
         };
         /**
@@ -8080,7 +8094,7 @@ export interface operations {
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["MissingAuthorizationOrInvalidApiKey"];
             403: components["responses"]["PermissionDeniedOrIpNotAllowedOrQuotaExceeded"];
-            404: components["responses"]["ChatNotFoundOrMessageNotFoundOrMediaNotFoundOrMediaExpired"];
+            404: components["responses"]["ChatNotFoundOrMessageNotFoundOrMediaNotFoundOrTooLargeAtNetworkOrMediaExpired"];
             412: components["responses"]["PreconditionFailed"];
             /** @description The file has no such part. */
             416: {
