@@ -30,7 +30,6 @@ const change = z.object({
 
 const status = z.object({
   id: networkId,
-  recipient_type: textField,
   status: z.string(),
   recipient_id: person,
   recipient_user_id: person,
