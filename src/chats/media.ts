@@ -17,7 +17,7 @@ const ANY_TYPE = "application/octet-stream";
  * Streams the media of a message: an uploaded file, or that of an inbound message from its network, of which nothing is
  * stored, and the client sees neither the network's URL nor its token. Browsers don't run it or guess its type.
  * @throws ApiError `message_not_found`; `media_not_found` if the message has no media; `media_expired` if the network no
- *   longer has the file; `precondition_failed` if `If-Match` names another one; `unavailable` if the network does not
+ *   longer has the file; `too_large_at_network` if it gives out none of this size; `precondition_failed` if `If-Match` names another one; `unavailable` if the network does not
  *   answer
  */
 export async function readMedia(env: Env, caller: Caller, ids: MessageIds, request: Request): Promise<Response> {
@@ -95,6 +95,7 @@ async function networkFile(
     }
     throw new ApiError("media_expired");
   }
+  if (found.outcome === "too_large") throw new ApiError("too_large_at_network");
   if (found.outcome === "unavailable") throw unavailable(`media: ${found.message}`);
   if (found.outcome === "no_such_part") {
     const whole = found.size ?? size;

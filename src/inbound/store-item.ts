@@ -13,6 +13,7 @@ import type { AsOwner, ChatIdentity, InboundDraft, MessageChange, Unknown } from
 import { unavailable } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import type {
+  AccountNotice,
   AddressChange,
   ContactChange,
   InboundItem,
@@ -21,6 +22,7 @@ import type {
   TemplateNotice,
 } from "../model/network.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { doEach } from "../platform/concurrency.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 
 /** The result for an item. The chat or message of an item may be unknown, for example because it was deleted. */
@@ -31,6 +33,7 @@ export type StoreOutcome =
   | "unknown_chat"
   | "unknown_message"
   | "unknown_template"
+  | "unknown_account"
   | "chat_full";
 
 /** Far above the networks' own limits. A longer text is cut: if it were refused, the network would repeat it for days. */
@@ -63,6 +66,8 @@ export async function storeItem(
       return storeAddressChange(env, channel, item);
     case "template":
       return storeTemplateNotice(env, channel, item);
+    case "account":
+      return storeAccountNotice(env, channel, item);
     case "edit":
     case "revoke":
     case "reaction":
@@ -240,15 +245,30 @@ export async function storeTemplateNotice(
   { change, ...notice }: TemplateNotice,
 ): Promise<"applied" | "unknown_template"> {
   if (change && (await storeTemplateNews(env, called.organizationId, { ...notice, change }))) return "applied";
-  const channelId = await channelOf(env, called, notice.wabaId);
-  if (channelId === null) return "unknown_template";
+  const isOurs = called.settings.wabaId === notice.wabaId;
+  const [channelId] = isOurs ? [called.id] : await channelsOf(env, called, notice.wabaId);
+  if (channelId === undefined) return "unknown_template";
   await callObject(env.CHANNELS, channelId, (channel) => channel.syncTemplatesSoon(channelId), called.region);
   return "applied";
 }
 
-/** A channel of the organization that has the account; null if there is none. */
-async function channelOf(env: Env, called: ChannelRecord, wabaId: string): Promise<string | null> {
-  if (called.settings.wabaId === wabaId) return called.id;
+/**
+ * Tells the channels of an account what the network reports about it.
+ * @param called the channel whose webhook was called. Without an account in its settings, the report may be about it
+ */
+async function storeAccountNotice(
+  env: Env,
+  called: ChannelRecord,
+  { wabaId, news }: AccountNotice,
+): Promise<"applied" | "unknown_account"> {
+  const known = await channelsOf(env, called, wabaId);
+  const ids = new Set(called.settings.wabaId === undefined ? [called.id, ...known] : known);
+  await doEach(ids, (id) => callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, news), called.region));
+  return ids.size > 0 ? "applied" : "unknown_account";
+}
+
+/** The channels of the organization that have the account, oldest first. */
+async function channelsOf(env: Env, called: ChannelRecord, wabaId: string): Promise<string[]> {
   const found = await directory(env)
     .select({ id: channels.id })
     .from(channels)
@@ -260,8 +280,6 @@ async function channelOf(env: Env, called: ChannelRecord, wabaId: string): Promi
         isNull(channels.erasingAt),
       ),
     )
-    .orderBy(channels.createdAt, channels.id)
-    .limit(1)
-    .get();
-  return found?.id ?? null;
+    .orderBy(channels.createdAt, channels.id);
+  return found.map(({ id }) => id);
 }

@@ -1,10 +1,12 @@
+import { callObject } from "../calls/call-object.ts";
 import type { ChannelRecord } from "../calls/channel-record.ts";
 import type { Adapter } from "../channels/network/adapter.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
+import type { ChannelNews } from "../model/channel-warning.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import type { InboundItem, ParsedWebhook } from "../model/network.ts";
 import { doEach } from "../platform/concurrency.ts";
-import { causeOf } from "../platform/log.ts";
+import { causeOf, warnIfFails } from "../platform/log.ts";
 import { accountFinder } from "./account.ts";
 import { storeItem } from "./store-item.ts";
 
@@ -26,6 +28,7 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
   for (const [note, { length }] of Map.groupBy(webhook.notes, (each) => each)) {
     logWebhook(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
   }
+  countUnknown(env, call, webhook);
   const findAccount = accountFinder(
     env,
     call.channel,
@@ -40,6 +43,21 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
     if (channel) await storeInOrder(env, call, channel, items);
     else logWebhook(call, call.channel, `unknown_account, ${items.length} items`);
   });
+}
+
+const GROUPS = "The number is in a group. Messages of groups are not stored";
+
+/** Tells the channel what it can't store. These counts delay no response, and may be lost. */
+function countUnknown(env: Env, call: Call, { unknown = [], groups = 0 }: ParsedWebhook & { genuine: true }): void {
+  if (unknown.length === 0 && groups === 0) return;
+  const { id, region } = call.channel;
+  const counts = [...Map.groupBy(unknown, (name) => name)].map(([name, { length }]) => [name, length]);
+  const news: ChannelNews = {
+    ...(counts.length > 0 && { unknown: Object.fromEntries(counts) }),
+    ...(groups > 0 && { warnings: [{ code: "groups_not_supported", text: GROUPS, count: groups }] }),
+  };
+  const tell = () => callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, news), region);
+  call.waitUntil(warnIfFails({ event: "channel_news_lost", channelId: id }, tell));
 }
 
 /**
@@ -91,6 +109,8 @@ function subjectsOf(item: InboundItem["item"]): (string | null)[] {
       return [...item.from, ...item.to];
     case "template":
       return [item.name];
+    case "account":
+      return [item.wabaId];
     case "message":
     case "status":
       return [item.address, ...item.addresses];

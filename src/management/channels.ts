@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { callObject, NEARBY, placeObject } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
+import { ADAPTERS } from "../channels/registry.ts";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { directory } from "../db/client.ts";
 import { regionOf } from "../db/region-of.ts";
@@ -16,6 +17,7 @@ import { lastingAuthority } from "../keys/key-authority.ts";
 import type { Actor, Scope } from "../model/caller.ts";
 import type { ChannelSettings } from "../model/channel.ts";
 import type { ChannelKind } from "../model/channel-kind.ts";
+import { shownWarnings } from "../model/channel-warning.ts";
 import { requiredText } from "../model/field.ts";
 import { randomBase62 } from "../model/id.ts";
 import type { ChannelNumbers } from "../model/organization.ts";
@@ -106,8 +108,8 @@ export async function createChannel(
   await insertWithRoom(env, view.scope, "channels", channel);
   const region = await regionOf(directory(env), organizationId);
   if (region) await placeObject(env.CHANNELS, id, (object) => object.storedRow(), region);
-  // Its object begins to sync its templates.
-  if (settings.wabaId !== undefined) await tryToReloadChannel(env, id);
+  // Its object begins to ask the network, and to sync its templates.
+  if (kind !== "web" && ADAPTERS[kind].isAskedDaily) await tryToReloadChannel(env, id);
   return { channel: await presentChannel(env, view, channel, undefined), ...(identitySecret && { identitySecret }) };
 }
 
@@ -259,7 +261,8 @@ export function presentHealth(
 ) {
   const { state, reason, since } = numbers?.health ?? { state: "ok" as const, reason: null, since: createdAt };
   const isVerified = kind === "web" || (numbers?.attempts.sent ?? 0) > 0;
-  return { state, reason, since: isoTime(since), isVerified };
+  const { warnings, unknown = {} } = numbers?.health ?? {};
+  return { state, reason, since: isoTime(since), isVerified, warnings: shownWarnings(warnings), unknown };
 }
 
 /** What the organization's object knows of a channel; undefined if nothing. */

@@ -34,8 +34,10 @@ export interface NetworkDescription extends ChannelDescription {
   webhook: {
     url: string;
     token: string;
-    /** Null if the service registers the webhook: the adapter has a `registerWebhook`. */
+    /** Null if only the service can register it. */
     enter: string | null;
+    /** Whether the service can register it: the adapter has a `registerWebhook`. */
+    isRegistered: boolean;
   };
   /** For how many hours after a contact's message free text is delivered; absent if always. */
   freeTextHours?: number;

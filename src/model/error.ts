@@ -62,6 +62,8 @@ export const ERRORS = {
     message_not_found: "Message not found",
     note_not_found: "Note not found. Check its id and the chat's, and whether the note was deleted",
     media_not_found: "File not found. Check that the message has a file, or that the chat has one with this mediaId",
+    too_large_at_network:
+      "The network does not give out files of this size. Ask the contact for a smaller file or a link",
     media_expired: "The network no longer has the media. Ask the contact to send it again",
     key_not_found:
       "Key not found. Check that you sent the key's id, not its secret, and that the key is in the organization that you mean",

@@ -1,3 +1,4 @@
+import type { ChannelNews } from "./channel-warning.ts";
 import type { ContactCard, Interactive, Location, MessageType, Tap } from "./content.ts";
 import type { MediaSource, MediaType, OutboundFile } from "./file.ts";
 import type { Price, ReceivedMarks, ReceivedWords } from "./received.ts";
@@ -63,7 +64,11 @@ export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "addre
 export type PartRefusal =
   /** The network accepted nothing but may accept it later. `afterMs`: the wait that it asks for. `once`: retry only once. */
   | { outcome: "retry"; code: string; message: string; afterMs: number | null; wholeChannel: boolean; once?: true }
-  | { outcome: "failed"; code: string; message: string }
+  /**
+   * `works`: the error is surely about the message or its contact, so the network accepts the channel. `unsure`: it may be
+   * about the channel; the reason to show if it is. With neither, nothing is known.
+   */
+  | { outcome: "failed"; code: string; message: string; works?: true; unsure?: string }
   | { outcome: "unknown"; message: string }
   /** The contact's address has changed. The network accepted nothing. */
   | { outcome: "moved"; address: string }
@@ -180,19 +185,29 @@ export interface TemplateNotice extends TemplateKey {
   change: Partial<Pick<TemplateState, "status" | "category" | "quality" | "rejectedReason">> | null;
 }
 
+/** A network's report about the account `wabaId`, which one or more channels belong to. */
+export interface AccountNotice {
+  kind: "account";
+  wabaId: string;
+  news: ChannelNews;
+}
+
 /** One item of a webhook. `account` is the network's id of the account that it is for, such as a phone number's id. */
 export interface InboundItem {
   account: string | null;
-  item: InboundMessage | ContactChange | StatusUpdate | AddressChange | TemplateNotice;
+  item: InboundMessage | ContactChange | StatusUpdate | AddressChange | TemplateNotice | AccountNotice;
   /** What the adapter's `acknowledge` gets once the item is stored; absent if the network waits for nothing. */
   receipt?: string | undefined;
 }
 
 /**
  * A verified webhook and its items, or `genuine: false` if it is not from the network. `notes` are short log texts about
- * content that was ignored or not understood. They never contain a message text, a token or an address.
+ * content that was ignored or not understood. They never contain a message text, a token or an address. `unknown`: the name
+ * of each thing that the service does not know, once for each time. `groups`: how many items were about a group.
  */
-export type ParsedWebhook = { genuine: false } | { genuine: true; items: InboundItem[]; notes: string[] };
+export type ParsedWebhook =
+  | { genuine: false }
+  | { genuine: true; items: InboundItem[]; notes: string[]; unknown?: string[]; groups?: number };
 
 /** The media of a contact's message, as its network identifies and describes it. `size` is in bytes, the sides in pixels. */
 export interface ReceivedMedia {
@@ -228,6 +243,8 @@ export type MediaAnswer =
   | { outcome: "no_such_part"; size: number | null }
   /** `finalAfterDays`: the age in days of a message whose file is permanently gone; null if the file may come back. */
   | { outcome: "expired"; finalAfterDays: number | null }
+  /** The network has it, and gives out no file of this size. */
+  | { outcome: "too_large" }
   | { outcome: "unavailable"; message: string };
 
 /** The result of registering a webhook. `code` is the network's error code; null after success or without an answer. */
@@ -240,9 +257,17 @@ export interface Registration {
 /**
  * A network's answer about a channel: the address of its webhook, why its last call failed and what it does not report;
  * or that it refuses the credentials; or that nothing can be said. `description` is for people, and never has a secret.
+ * `subscribe`: how a person makes the network report it; absent if only a registration does. `news`: how the channel is.
  */
 export type Inspection =
-  | { answer: "accepted"; webhook: string | null; lastError: string | null; unsent?: string[] }
+  | {
+      answer: "accepted";
+      webhook: string | null;
+      lastError: string | null;
+      unsent?: string[];
+      subscribe?: string;
+      news?: ChannelNews;
+    }
   | { answer: "refused"; description: string }
   | { answer: "none"; description: string };
 

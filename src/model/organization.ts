@@ -1,4 +1,5 @@
 import type { ChannelKind } from "./channel-kind.ts";
+import type { ChannelWarning } from "./channel-warning.ts";
 import type { Chat, ChatActivity } from "./chat.ts";
 import type { ChatIdentity, ChatRetention } from "./chat-answers.ts";
 import type { Metadata } from "./content.ts";
@@ -206,6 +207,9 @@ export interface ChannelHealth {
   since: number;
   /** When a broken channel is tried next. */
   probeAt: number | null;
+  /** Absent in the reports of earlier versions. */
+  warnings?: ChannelWarning[];
+  unknown?: Record<string, number>;
 }
 
 /** What an organization's object knows of a channel. */

@@ -51,6 +51,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   message_not_found: "The chat has no such message.",
   note_not_found: "The chat has no such note, or it was deleted.",
   media_not_found: "The message has no file, or `mediaId` is not a file that a message of this chat can send.",
+  too_large_at_network: "The network does not give out files of this size.",
   media_expired: "The network no longer has this file.",
   key_not_found: "There is no such key.",
   webhook_not_found: "There is no such webhook, or it belongs to another organization.",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ListedType } from "../model/event.ts";
 import { MESSAGE_STATUSES } from "../model/message.ts";
 import { DISABLED_REASONS } from "../model/webhook.ts";
-import { callerName, chatSchema, messageSchema, noteSchema } from "./resources.ts";
+import { callerName, channelWarnings, chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, countOrNull, groupOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 /**
@@ -94,6 +94,7 @@ const VARIANTS: Record<string, Variant> = {
       state: oneOf(["ok", "broken"], "`broken`: the network refuses the channel"),
       reason: textOrNull("Why the channel is broken"),
       since: time("When the state changed"),
+      warnings: channelWarnings.optional(),
     },
     shown: {},
   },

@@ -113,7 +113,7 @@ const channel: Example<typeof operator.channelSchema> = {
     url: `https://parley.example/hooks/whatsapp/${chat.channel.id}`,
     verifyToken: "k3Xw0aYb81LmQzTk3Xw0aYb81LmQzTw9",
   },
-  health: { state: "ok", reason: null, since: at, isVerified: true },
+  health: { state: "ok", reason: null, since: at, isVerified: true, warnings: [], unknown: {} },
   createdAt: at,
 };
 

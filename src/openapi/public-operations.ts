@@ -211,7 +211,7 @@ const OF_MESSAGES = tagged("Messages", [
         headers: { "Content-Range": { ...contentRange, example: "bytes */48213" } },
       },
     ],
-    errors: ["media_not_found", "media_expired", "precondition_failed"],
+    errors: ["media_not_found", "media_expired", "too_large_at_network", "precondition_failed"],
   },
 ]);
 

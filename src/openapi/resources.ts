@@ -2,6 +2,7 @@ import * as z from "zod";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type { readUsage } from "../management/keys.ts";
 import { FAILURES, NETWORKS, type NetworkKind } from "../model/channel-kind.ts";
+import { WARNING_CODES } from "../model/channel-warning.ts";
 import type * as directory from "../model/chat.ts";
 import { MESSAGE_TYPES } from "../model/content.ts";
 import { MEDIA_GONE } from "../model/file.ts";
@@ -18,6 +19,7 @@ import {
   countOrNull,
   group,
   groupOrNull,
+  groups,
   id,
   oneOf,
   resource,
@@ -29,6 +31,14 @@ import {
   timeOrNull,
   yesOrNo,
 } from "./typed-schema.ts";
+
+/** What a network reports about a channel that works. */
+export const channelWarnings = groups("What the network reports about the channel while it works, oldest first", {
+  code: oneOf(WARNING_CODES, "What it is about. Ignore codes that you don't know: there will be more"),
+  since: time("When it was first reported"),
+  count: count.describe("How often it was reported since"),
+  text: text("What the network says, for people"),
+});
 
 const metadata = z.record(z.string(), z.string()).describe("The client's own pairs of strings. `{}` if there are none");
 const total = count.describe("How many rows the list has");

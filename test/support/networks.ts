@@ -1,5 +1,5 @@
 import { vi } from "vitest";
-import { connectionLost } from "../unit/channels/fake-network.ts";
+import { connectionLost, withoutProof } from "../unit/channels/fake-network.ts";
 import { isOfEarlierTest } from "./running-test.ts";
 import { gate } from "./until.ts";
 
@@ -112,7 +112,7 @@ async function callOf(url: string, init: RequestInit): Promise<NetworkCall> {
     return { network: "telegram", method, token, to: String(body?.chat_id), text, body, file, headers, url, at };
   }
   const token = headers.get("Authorization")?.slice("Bearer ".length) ?? "";
-  const method = url.slice(url.lastIndexOf("/") + 1);
+  const method = withoutProof(url).slice(url.lastIndexOf("/") + 1);
   const text = body?.text?.body ?? body?.[body.type]?.caption ?? "";
   return { network: "whatsapp", method, token, to: body?.to ?? body?.recipient, text, body, file, headers, url, at };
 }

@@ -50,8 +50,8 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { body, file } = await readBody(request);
-    const isUpload = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/media$/.test(request.url ?? "");
-    const isSend = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/messages$/.test(request.url ?? "");
+    const isUpload = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/media(\?|$)/.test(request.url ?? "");
+    const isSend = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/messages(\?|$)/.test(request.url ?? "");
     if (request.headers.authorization !== `Bearer ${token}`) return refuse(response, 401, 190, "Invalid access token");
     if (isUpload) {
       takeUpload(response, body, file);

@@ -87,6 +87,8 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
   ) => Promise<Registration>;
   /** Asks whether the network accepts the credentials, and where its webhook points; changes nothing, never throws. */
   inspect?: (credentials: Credentials, network: Network) => Promise<Inspection>;
+  /** Whether `inspect` says how the channel is, so that it is asked each day. */
+  isAskedDaily?: true;
   /**
    * For a network that calls one URL for several accounts: whether an item for `account` belongs to the channel with
    * `credentials`, if it arrived at the URL of the channel with the credentials `called`.

@@ -16,5 +16,9 @@ export function newFields(value: unknown, known: KnownFields, path = ""): string
 
 /** A name from a webhook, if it is safe to log. */
 export function loggable(name: string): string {
-  return /^[a-z_.]{1,80}$/.test(name) ? name : "with an unknown name";
+  return isLoggable(name) ? name : "with an unknown name";
+}
+
+export function isLoggable(name: string): boolean {
+  return /^[a-z_.]{1,80}$/.test(name);
 }

@@ -21,6 +21,8 @@ export interface Breaker {
   probes: number;
   /** Whether the result of that probe is still missing. */
   isProbing: boolean;
+  /** Set if a report of the network about the account opened it, and not a refused message. */
+  byNetwork?: true;
 }
 
 /** A probe without a result ends after this time, because its chat may have crashed. */

@@ -1,16 +1,19 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ChannelRow } from "../../calls/channel-record.ts";
+import type { ChannelNews } from "../../model/channel-warning.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
-import { StandingAlarm } from "../../platform/object/alarm.ts";
+import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { type SocketPolicy, socketPolicyOf } from "../web/socket-policy.ts";
 import { CurrentChannel, sendingConfigOf } from "./current-channel.ts";
 import { HealthReporter } from "./health.ts";
 import { type NewChatDecision, NewChatLimit } from "./new-chat-limit.ts";
 import { type BreakReport, type PermitAnswer, type PermitRequest, Permits, type ProbeReport } from "./permits.ts";
+import { Questions } from "./questions.ts";
 import { TemplateSyncs } from "./template-syncs.ts";
 import { type UploadDecision, UploadLimit, type VisitorUpload } from "./upload-limit.ts";
 import { WaitingChats } from "./waiting-chats.ts";
+import { Warnings } from "./warnings.ts";
 
 const RETRY_MS = 15_000;
 
@@ -23,6 +26,7 @@ export class ChannelObject extends DurableObject<Env> {
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #channel = new CurrentChannel(this.env, this.#kv, async (record) => {
     if (this.#templates.follow(record)) await this.#alarm.by(this.#templates.dueAt());
+    if (this.#questions.follow(record)) await this.#alarm.by(this.#questions.dueAt());
   });
   readonly #permits: Permits = new Permits({
     kv: this.#kv,
@@ -32,13 +36,23 @@ export class ChannelObject extends DurableObject<Env> {
     // After a recovery the alarm rings at once and wakes the waiting chats. It is set before the write, which may fail.
     healthChanged: (channelId, works) => {
       if (works) this.#waiting.recovered();
-      return this.#reportHealth(channelId, Date.now() + (works ? 0 : RETRY_MS));
+      return this.#reportHealth(channelId, "state", Date.now() + (works ? 0 : RETRY_MS));
     },
   });
-  readonly #parts = { env: this.env, kv: this.#kv, channel: this.#channel, permits: this.#permits };
+  readonly #warnings: Warnings = new Warnings(this.#kv, (channelId) =>
+    this.#reportHealth(channelId, "codes", Date.now() + RETRY_MS),
+  );
+  readonly #parts = {
+    env: this.env,
+    kv: this.#kv,
+    channel: this.#channel,
+    permits: this.#permits,
+    warnings: this.#warnings,
+  };
   readonly #health = new HealthReporter(this.#parts);
   readonly #waiting = new WaitingChats(this.#parts);
   readonly #templates = new TemplateSyncs(this.#parts);
+  readonly #questions = new Questions(this.#parts, (channelId, news) => this.takeNews(channelId, news));
   readonly #newChats = new NewChatLimit(this.ctx.storage);
   readonly #uploads = new UploadLimit(this.ctx.storage);
   readonly #due = new DueWork(
@@ -50,6 +64,8 @@ export class ChannelObject extends DurableObject<Env> {
       uploads: this.#uploads,
       permits: this.#permits,
       templates: this.#templates,
+      questions: this.#questions,
+      warnings: this.#warnings,
     },
   );
 
@@ -79,6 +95,15 @@ export class ChannelObject extends DurableObject<Env> {
   async syncTemplatesSoon(channelId: string): Promise<void> {
     this.#templates.soon(channelId);
     await this.#alarm.by(this.#templates.dueAt());
+  }
+
+  /** The network says something about the channel, in a webhook or because it was asked. */
+  async takeNews(channelId: string, news: ChannelNews): Promise<void> {
+    const change = this.#warnings.take(channelId, news, Date.now());
+    if (news.isAskWorthy) this.#questions.soon(channelId);
+    if (news.state !== undefined) await this.#permits.takeNews(channelId, news.state);
+    if (change) await this.#reportHealth(channelId, change, Date.now() + RETRY_MS);
+    await this.#alarm.by(earliest([this.#questions.dueAt(), this.#warnings.dueAt()]));
   }
 
   /** Counts a new chat of a visitor from `network`, unless a limit is reached. */
@@ -131,8 +156,8 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** Reports the channel's health to its organization. If that fails, the alarm, which rings by `alarmAt`, tries again. */
-  async #reportHealth(channelId: string, alarmAt: number): Promise<void> {
-    this.#health.add(channelId);
+  async #reportHealth(channelId: string, what: "state" | "codes" | "counts", alarmAt: number): Promise<void> {
+    this.#health.add(channelId, what);
     await this.#alarm.by(alarmAt);
     await this.#alarm.by(await this.#health.flush());
   }

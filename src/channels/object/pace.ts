@@ -1,3 +1,4 @@
+import type { ChannelNews } from "../../model/channel-warning.ts";
 import {
   type Breaker,
   isCurrentProbe,
@@ -23,7 +24,7 @@ export interface ChannelPace {
   breaker: Breaker | null;
   /** Counts recoveries. A report from an earlier epoch is ignored. */
   epoch: number;
-  /** The epoch of the last attempt that showed that the channel works. */
+  /** The epoch of the last attempt that showed that the channel works; less than any epoch if none has. */
   provenEpoch: number;
   /** The version of the credentials; null before it is known. */
   credentialsVersion: string | null;
@@ -57,13 +58,15 @@ export type Permit =
 
 type Decision = { permit: Permit; pace: ChannelPace };
 
+const NEVER = -1;
+
 export const INITIAL_PACE: ChannelPace = {
   clock: 0,
   nextGrantAt: 0,
   pausedUntil: 0,
   breaker: null,
   epoch: 0,
-  provenEpoch: 0,
+  provenEpoch: NEVER,
   credentialsVersion: null,
   provenAt: null,
   trialUntil: 0,
@@ -168,6 +171,16 @@ export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt
   if (!breaker) return { ...pace, breaker: openBreaker(reason, now), provenAt: null, trialUntil: 0 };
   if (!isCurrentProbe(breaker, attempt.probe)) return pace;
   return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokenEpoch === pace.epoch, now) };
+}
+
+/** The network reported that it refuses the channel, or that it no longer does. See `ChannelNews`. */
+export function withNews(pace: ChannelPace, state: NonNullable<ChannelNews["state"]>, now: number): ChannelPace {
+  const { breaker } = pace;
+  if (typeof state === "object") {
+    if (breaker) return pace;
+    return { ...pace, breaker: { ...openBreaker(state.broken, now), byNetwork: true }, provenAt: null, trialUntil: 0 };
+  }
+  return breaker && (state === "mended" || breaker.byNetwork) ? closeBreaker(pace, null) : pace;
 }
 
 /** A probe ended without showing whether the channel works. */

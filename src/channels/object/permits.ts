@@ -1,4 +1,5 @@
 import type { Credentials } from "../../model/channel.ts";
+import type { ChannelNews } from "../../model/channel-warning.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ChangeSignal } from "../../platform/object/change-signal.ts";
 import {
@@ -16,6 +17,7 @@ import {
   SHORT_WAIT_MS,
   slowDown,
   withCredentials,
+  withNews,
 } from "./pace.ts";
 
 /** A chat's request to call the network. */
@@ -169,6 +171,11 @@ export class Permits {
     if (pace !== this.pace) await this.#change(channelId, pace);
   }
 
+  /** The network reported something about the account. */
+  async takeNews(channelId: string, state: NonNullable<ChannelNews["state"]>): Promise<void> {
+    await this.#change(channelId, withNews(this.pace, state, this.#ports.clock.now()));
+  }
+
   forget(): void {
     this.#pace = undefined;
   }
@@ -194,7 +201,8 @@ export class Permits {
   async #change(channelId: string, pace: ChannelPace): Promise<void> {
     const wasBroken = this.pace.breaker !== null;
     this.#setPace(pace);
-    if (wasBroken && !pace.breaker) await this.#ports.healthChanged(channelId, true);
+    const isBroken = pace.breaker !== null;
+    if (wasBroken !== isBroken) await this.#ports.healthChanged(channelId, !isBroken);
   }
 
   #setPace(pace: ChannelPace): void {

@@ -1,6 +1,27 @@
 import type { PartRefusal } from "../../model/network.ts";
 import type { TelegramAnswer } from "./call.ts";
 
+const UNREACHABLE = "contact_unreachable";
+
+/**
+ * What Telegram's descriptions of a 400 or a 403 are about, whose code alone says nothing. What the table lacks may be about
+ * the bot, so it does not show that the channel works. `code`: the service's own error code.
+ * @see https://github.com/tdlib/telegram-bot-api
+ */
+const TABLE: readonly { about: "message" | "contact"; text: RegExp; code?: string }[] = [
+  {
+    about: "contact",
+    text: /chat not found|PEER_ID_INVALID|can't initiate conversation|was blocked|is deactivated|was kicked|not a member|chat was deleted/i,
+    code: UNREACHABLE,
+  },
+  // A group or one of its topics. It stays closed to the bot until an administrator opens it.
+  { about: "contact", text: /TOPIC_CLOSED|not enough rights|have no rights|need administrator rights/i },
+  {
+    about: "message",
+    text: /too (big|long)|is empty|HTTP URL|type of the web page|file identifier|can't parse|PHOTO_|IMAGE_|BUTTON_|message .*not found|chat was upgraded/i,
+  },
+];
+
 /**
  * Why a part was not sent, from a refused or unanswered call.
  *
@@ -21,5 +42,7 @@ export function refusalOfAnswer(answer: Exclude<TelegramAnswer, { answer: "ok" }
   if (code === 408 || code === 429 || code < 400 || code >= 500) {
     return { outcome: "retry", code: `network_${code}`, message, afterMs, wholeChannel: false };
   }
-  return { outcome: "failed", code: code === 403 ? "contact_unreachable" : `network_${code}`, message };
+  const known = TABLE.find(({ text }) => text.test(message));
+  const own = known?.code ?? (code === 403 ? UNREACHABLE : `network_${code}`);
+  return { outcome: "failed", code: own, message, ...(known && { works: true }) };
 }

@@ -11,8 +11,9 @@ const MAX_MEDIA_BYTES = 20 * 1_024 * 1_024;
 const DEADLINE_MS = 15_000;
 const MAX_PATH = 512;
 
-/** The refusals that stay. Telegram also says "wrong file_id or the file is temporarily unavailable", in one text. */
-const FINAL = /invalid file_id|file is too big/;
+const TOO_LARGE = /file is too big/;
+/** The refusal that stays. Telegram also says "wrong file_id or the file is temporarily unavailable", in one text. */
+const FINAL = /invalid file_id/;
 
 const file = z.object({
   file_path: z.string().check(z.minLength(1), z.maxLength(MAX_PATH)),
@@ -35,7 +36,8 @@ export async function telegramMedia(
   try {
     const answer = await call("getFile", { file_id: id }, botToken, network, deadline.signal);
     if (answer.answer !== "ok") {
-      // 400: the file id has expired, or the file is too large for a bot.
+      if (answer.answer === "refused" && TOO_LARGE.test(answer.description)) return { outcome: "too_large" };
+      // 400: the file id has expired.
       const isGone = answer.answer === "refused" && (answer.code === 400 || answer.code === 404);
       if (!isGone) return noMedia(answer.description);
       return { outcome: "expired", finalAfterDays: FINAL.test(answer.description) ? 0 : null };

@@ -1,7 +1,14 @@
 import * as z from "zod/mini";
-import type { AddressChange, ContactReaction, InboundItem, InboundMessage, MessageEdit } from "../../model/network.ts";
+import type {
+  AddressChange,
+  ContactReaction,
+  InboundItem,
+  InboundMessage,
+  MessageEdit,
+  ParsedWebhook,
+} from "../../model/network.ts";
 import { cutField } from "../../model/received.ts";
-import { loggable } from "../network/known-fields.ts";
+import { isLoggable, loggable } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { lineOf, receivedAt, receivedEmoji, receivedTap, receivedTime } from "../network/received.ts";
 import { fields, integerField } from "./fields.ts";
@@ -48,21 +55,33 @@ const reaction = z.object({
   new_reaction: z.array(z.unknown()),
 });
 
+/** The updates that the service knows and does not store. They are only noted. */
+const QUIET =
+  /^(?:(?:edited_)?(?:channel_post|business_message)|(?:chosen_)?inline_|.*_query|(?:my_)?chat_member|(?:removed_)?chat_boost|poll|business_connection|deleted_business_|guest_|stopped_|message_reaction_count|purchased_|chat_join_|managed_bot|subscription)/;
+
 /** Reads an update: at most one item. Other updates only leave a note with their kind. */
-export function readUpdate(update: unknown, token: string): { items: InboundItem[]; notes: string[] } {
+export function readUpdate(update: unknown, token: string): Omit<ParsedWebhook & { genuine: true }, "genuine"> {
   const { update_id: _, ...kinds } = fields(update);
   const found = READERS.map(([kind, read]) => kinds[kind] !== undefined && read(kinds[kind], token)).find(Boolean);
   if (found && !("item" in found)) return { items: [], notes: found.notes };
   if (found) {
-    const { notes = [], ...item } = found;
-    return { items: [{ account: null, ...item }], notes };
+    const { notes = [], unknown = [], ...item } = found;
+    return { items: [{ account: null, ...item }], notes, ...(unknown.length > 0 && { unknown }) };
   }
-  const names = Object.keys(kinds).filter((name) => /^[a-z_]{1,40}$/.test(name));
-  return { items: [], notes: [`update not stored: ${names.slice(0, 3).join(", ") || "empty"}`] };
+  const names = Object.keys(kinds)
+    .filter((name) => /^[a-z_]{1,40}$/.test(name))
+    .slice(0, 3);
+  const isKnown = (name: string) => QUIET.test(name) || READERS.some(([kind]) => kind === name);
+  const unknown = names.filter((name) => !isKnown(name)).map((name) => `update.${name}`);
+  return {
+    items: [],
+    notes: [`update not stored: ${names.join(", ") || "empty"}`],
+    ...(unknown.length > 0 && { unknown }),
+  };
 }
 
 /** What an update holds; null if it is not understood. */
-type Read = (Omit<InboundItem, "account"> & { notes?: string[] }) | { notes: string[] } | null;
+type Read = (Omit<InboundItem, "account"> & { notes?: string[]; unknown?: string[] }) | { notes: string[] } | null;
 
 /** The kinds of updates that the service asks Telegram for, and how each is read. */
 const READERS: [string, (raw: unknown, token: string) => Read][] = [
@@ -81,6 +100,7 @@ function readMessage(raw: unknown, token: string): Read {
   if (isService(read, all)) return { notes: ["service message"] };
   const { chat, from, reply_to_message: quoted } = read;
   const address = String(chat.id);
+  const added = newFieldsIn(all);
   return {
     item: {
       kind: "message",
@@ -96,7 +116,8 @@ function readMessage(raw: unknown, token: string): Read {
       ...receivedTime(read.date),
       ...(quoted && { quote: idOf(token, address, quoted) }),
     },
-    notes: newFieldsIn(all).map((name) => `message field ${loggable(name)} is new`),
+    notes: added.map((name) => `message field ${loggable(name)} is new`),
+    unknown: added.map((name) => (isLoggable(name) ? `message.${name}` : "message")),
   };
 }
 

@@ -6,6 +6,7 @@ import { whatsappMedia } from "./media.ts";
 import { postToWhatsApp } from "./post.ts";
 import { renderForWhatsApp, type WhatsAppPart } from "./render.ts";
 import { whatsappSpec } from "./spec.ts";
+import { registerWhatsAppWebhook } from "./subscriptions.ts";
 import { handshake, isFor, receiveFromWhatsApp } from "./webhook.ts";
 
 /**
@@ -22,7 +23,9 @@ export const whatsapp: Adapter<WhatsAppPart> = {
   receive: receiveFromWhatsApp,
   handshake,
   isFor,
+  registerWebhook: registerWhatsAppWebhook,
   inspect: inspectNumber,
+  isAskedDaily: true,
   listTemplates: listWhatsAppTemplates,
   media: whatsappMedia,
 };

@@ -3,40 +3,65 @@ import type { PartRefusal, StatusUpdate } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { refusalByCloudflare } from "../network/network-response.ts";
 
-const PAIR_RATE = 131056;
-const PAIR_RATE_WAIT_MS = 6_000;
-const OUTSIDE_WINDOW = 131047;
-/** "Invalid request or possible server error": the cause is unclear, so the message is retried only once. */
-const UNCLEAR = 1;
-/** Errors about templates that Meta resolves after some time, and how long a message waits at least. */
-const TEMPLATE_WAITS_MS = new Map([
-  // The account can't send templates for a while, because some had the wrong category.
-  [131064, 3_600_000],
-  // The template is being copied to the Marketing Messages API.
-  [134101, 600_000],
-]);
-const MAX_TEXT = 500;
+/**
+ * What an error is surely about: the message, its contact, or the channel's account (token, number, permissions). `unsure`:
+ * one of them, so it proves nothing. `does`: what follows from the response to a send.
+ */
+type Rule = {
+  about: "message" | "contact" | "account" | "unsure";
+  /** `fail`: the message fails permanently. `pause`: all chats of the channel wait. `once`: retried only once. */
+  does: "fail" | "retry" | "once" | "pause" | "break";
+  /** The service's own error code. Default: `network_` and Meta's code. */
+  code?: string;
+  /** How long a retry waits at least. */
+  waitMs?: number;
+};
 
-/** Rate limits of the phone number, account or app. All chats of the channel wait. */
-const THROTTLED = new Set([4, 80007, 130429]);
-const TRANSIENT = new Set([UNCLEAR, 2, 131000, 131016, 131057, 133004]);
-/** Errors about the message or its recipient. */
-const PERMANENT = new Set([
-  100, 130403, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131049, 131050, 131051, 131052, 131053, 131055,
-  131062, 134100, 134102, 135000, 137000,
-]);
-const TEMPLATE = new Set([
-  131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069,
-]);
-/** Errors about the channel: its token, permissions or account. 200 to 299 are also permissions. */
-const BROKEN = new Set([0, 3, 10, 33, 190, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010]);
+/** Meta's error codes. 200 to 299 are permissions, as 10 is. */
+const TABLE: readonly [Rule, ...codes: number[]][] = [
+  [
+    { about: "account", does: "break" },
+    ...[0, 3, 10, 33, 190, 368, 131005, 131031, 131037, 131042, 131045, 131048],
+    ...[133000, 133005, 133006, 133008, 133009, 133010, 133015, 133016],
+  ],
+  // Rate limits of the number, account or app.
+  [{ about: "account", does: "pause" }, 4, 80007, 130429],
+  [{ about: "message", does: "fail" }, 131008, 131009, 131051, 131052, 131053, 131055, 134100, 134102, 137000],
+  [
+    { about: "message", does: "fail", code: "template_rejected" },
+    ...[131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069],
+  ],
+  [{ about: "contact", does: "fail" }, ...[130403, 130472, 130497, 131021, 131026, 131030, 131049, 131050, 131062]],
+  [{ about: "contact", does: "fail", code: "outside_messaging_window" }, 131047],
+  [{ about: "contact", does: "retry", waitMs: 6_000 }, 131056],
+  // Invalid parameters: of the message, or a number that is wrong in another way than `isNoAccess` knows.
+  [{ about: "unsure", does: "fail" }, 100, 135000],
+  // "Invalid request or possible server error."
+  [{ about: "unsure", does: "once" }, 1],
+  [{ about: "unsure", does: "retry" }, 2, 131000, 131016, 131057, 133004],
+  // The account can't send templates for a while, because some had the wrong category.
+  [{ about: "message", does: "retry", waitMs: 3_600_000 }, 131064],
+  // The template is being copied to the Marketing Messages API.
+  [{ about: "message", does: "retry", waitMs: 600_000 }, 134101],
+];
+const RULES: ReadonlyMap<number, Rule> = new Map(
+  TABLE.flatMap(([rule, ...codes]) => codes.map((code) => [code, rule])),
+);
+const BROKEN: Rule = { about: "account", does: "break" };
+
+const INVALID = 100;
+const NO_ACCESS = 33;
+const MAX_TEXT = 500;
 
 /** Errors with which Meta refuses media: among others, an upload that it no longer has. */
 const ABOUT_MEDIA = new Set([100, 131008, 131009, 131052, 131053].map((code) => `network_${code}`));
 
-/** Meta's error in a response or a status. */
+/** Meta's error in a response or a status. Other subcodes than 33, such as 2494xxx, ride on any code and say nothing. */
 export const metaError = z.object({
   code: z.int(),
+  error_subcode: lenient(z.int()),
+  type: textField,
+  is_transient: lenient(z.boolean()),
   message: textField,
   title: textField,
   error_data: lenient(z.object({ details: textField })),
@@ -45,10 +70,23 @@ export type MetaError = z.output<typeof metaError>;
 
 export const errorAnswer = z.object({ error: metaError });
 
-/** The service's error code if a caller can act on it; else `network_` and Meta's code. */
-function codeOf({ code }: MetaError): string {
-  if (code === OUTSIDE_WINDOW) return "outside_messaging_window";
-  return TEMPLATE.has(code) ? "template_rejected" : `network_${code}`;
+/** The rule of an error; undefined for a code that the table lacks. */
+function ruleOf(error: MetaError): Rule | undefined {
+  const { code } = error;
+  if (isNoAccess(error) || (code >= 200 && code <= 299)) return BROKEN;
+  return RULES.get(code);
+}
+
+/** Whether a 100 is about the channel: the token has no access to the number, or the number's id is another object's. */
+function isNoAccess({ code, error_subcode, type, message = "" }: MetaError): boolean {
+  if (code !== INVALID) return false;
+  return (
+    error_subcode === NO_ACCESS || type === "GraphMethodException" || /field \(messages\)|appsecret_proof/.test(message)
+  );
+}
+
+function codeOf({ code }: MetaError, rule: Rule | undefined): string {
+  return rule?.code ?? `network_${code}`;
 }
 
 /** Whether an error with the service's code `code` may be about the media of the message. */
@@ -64,31 +102,29 @@ export function errorText({ message, title, error_data }: MetaError, accessToken
 }
 
 /**
- * The outcome of an error, decided by Meta's code. The HTTP status counts only if the code is unknown. Then it never
- * breaks the channel, because a new code may concern only one recipient, whatever its status.
+ * The outcome of an error, decided by the table. The HTTP status counts only if the code is unknown. Then it never breaks
+ * the channel, because a new code may concern only one recipient, whatever its status.
  */
 export function refusalOf(
   error: MetaError,
   { status, afterMs, accessToken }: { status: number; afterMs: number | null; accessToken: string | undefined },
 ): PartRefusal {
-  const { code } = error;
+  const rule = ruleOf(error);
   const message = errorText(error, accessToken);
-  const later = { outcome: "retry", code: codeOf(error), message, afterMs, wholeChannel: false } as const;
-  if (code === PAIR_RATE) return { ...later, afterMs: Math.max(PAIR_RATE_WAIT_MS, afterMs ?? 0) };
-  const templateWaitMs = TEMPLATE_WAITS_MS.get(code);
-  if (templateWaitMs !== undefined) return { ...later, afterMs: Math.max(templateWaitMs, afterMs ?? 0) };
-  if (code === UNCLEAR) return { ...later, once: true };
-  if (TRANSIENT.has(code)) return later;
-  if (THROTTLED.has(code)) return { ...later, wholeChannel: true };
-  if (isBroken(code)) return broken(code, message);
-  if (code === OUTSIDE_WINDOW || TEMPLATE.has(code) || PERMANENT.has(code)) {
-    return { outcome: "failed", code: later.code, message };
+  const code = codeOf(error, rule);
+  const later = { outcome: "retry", code, message, afterMs, wholeChannel: rule?.does === "pause" } as const;
+  if (rule?.waitMs !== undefined) return { ...later, afterMs: Math.max(rule.waitMs, afterMs ?? 0) };
+  if (error.is_transient || rule?.does === "retry" || rule?.does === "pause") return later;
+  if (rule?.does === "once") return { ...later, once: true };
+  if (rule?.does === "break") return { outcome: "channel_broken", reason: reasonOf(error, message) };
+  if (rule) {
+    const failed = { outcome: "failed", code, message } as const;
+    return rule.about === "unsure" ? { ...failed, unsure: reasonOf(error, message) } : { ...failed, works: true };
   }
   // Probably about the token or the account. The message waits and delays only its own chat.
   const isRefused = status === 401 || status === 403;
   if (isRefused || status === 429 || status >= 500) return { ...later, wholeChannel: status === 429 };
-  if (status >= 400) return { outcome: "failed", code: later.code, message };
-  return { outcome: "unknown", message };
+  return status >= 400 ? { outcome: "failed", code, message } : { outcome: "unknown", message };
 }
 
 /** The outcome of a response without an error of Meta. */
@@ -104,18 +140,12 @@ export function refusalByStatus(status: number, afterMs: number | null): PartRef
 
 /** The error of a FAILED status, with `broken` if Meta refused the channel itself. */
 export function failureOf(error: MetaError): NonNullable<StatusUpdate["error"]> {
+  const rule = ruleOf(error);
   const message = errorText(error);
-  return { code: codeOf(error), message, ...(isBroken(error.code) && { broken: reasonOf(error.code, message) }) };
+  const isBroken = rule?.does === "break" && !error.is_transient;
+  return { code: codeOf(error, rule), message, ...(isBroken && { broken: reasonOf(error, message) }) };
 }
 
-function isBroken(code: number): boolean {
-  return BROKEN.has(code) || (code >= 200 && code <= 299);
-}
-
-function broken(code: number, message: string): PartRefusal {
-  return { outcome: "channel_broken", reason: reasonOf(code, message) };
-}
-
-function reasonOf(code: number, message: string): string {
+function reasonOf({ code }: MetaError, message: string): string {
   return `${code}: ${message}`;
 }

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
-import type { InboundItem, StatusUpdate } from "../../model/network.ts";
+import type { InboundItem, ParsedWebhook, StatusUpdate } from "../../model/network.ts";
 import type { Price } from "../../model/received.ts";
-import { loggable, newFields } from "../network/known-fields.ts";
+import { isLoggable, loggable, newFields } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { parseJson } from "../network/network-response.ts";
 import { receivedTerm } from "../network/received.ts";
+import { accountNotice, isAboutAccount } from "./account-news.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
 import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
@@ -44,6 +45,12 @@ const status = z.object({
 
 /** Meta's own are words such as `authentication-international`. */
 const MAX_CATEGORY = 64;
+const GROUP_FIELD = /^group_/;
+/** Fields that say nothing that the service uses. */
+const QUIET_FIELD = /^(?:account_|calls|flows|history|message_echoes|messaging_handovers|security|smb_|standby|user_)/;
+/** Types of messages that `describe` knows, or that are stored whole. */
+const TYPE =
+  /^(?:text|image|video|audio|document|sticker|location|contacts|button|interactive|order|reaction|edit|revoke|system|unsupported|request_welcome|unknown)$/;
 
 /** Meta's statuses. `played` is the `read` of voice messages. */
 const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
@@ -58,9 +65,11 @@ const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
 const OUR_IDS = /^([\w-]{1,64})\.([\w-]{1,64})(?:\.reaction\.(\d{1,15}))?$/;
 
 /** The items of a verified webhook. Each item is parsed separately; an item that can't be parsed leaves a note. */
-export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string[] } {
+export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true }, "genuine"> {
   const received: InboundItem[] = [];
   const notes: string[] = [];
+  const unknown: string[] = [];
+  let groups = 0;
   function read<T extends z.ZodMiniType>(what: string, schema: T, value: unknown, use: (read: z.output<T>) => void) {
     const result = schema.safeParse(value);
     if (result.success) use(result.data);
@@ -74,7 +83,21 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
       });
     }
   });
-  return { items: received, notes };
+  return { items: received, notes, ...(unknown.length > 0 && { unknown }), ...(groups > 0 && { groups }) };
+
+  function ignore(what: string, name: string, isQuiet = false): void {
+    notes.push(`${what} ${loggable(name)} ignored`);
+    if (!isQuiet) count(what, name);
+  }
+
+  function count(what: string, name: string): void {
+    unknown.push(isLoggable(name) ? `${what}.${name}` : what);
+  }
+
+  function inGroup(): void {
+    notes.push(IN_A_GROUP);
+    groups++;
+  }
 
   /** @param from its entry */
   function readChange(each: unknown, from: unknown): void {
@@ -86,8 +109,15 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
       else notes.push("template not understood");
       return;
     }
-    read("change", change, each, ({ field, value }) => {
-      if (field !== "messages") return void notes.push(`field ${loggable(field)} ignored`);
+    if (about && isAboutAccount(about.field)) {
+      const item = accountNotice(about.field, about.value, from);
+      if (item) received.push({ account: null, item });
+      else notes.push("account not understood");
+      return;
+    }
+    if (about && GROUP_FIELD.test(about.field)) return inGroup();
+    if (about && about.field !== "messages") return ignore("field", about.field, QUIET_FIELD.test(about.field));
+    read("change", change, each, ({ value }) => {
       const account = value.metadata?.phone_number_id ?? null;
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
       const contacts: MetaContact[] = [];
@@ -102,20 +132,24 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
           .find((known) => known) ?? only;
       for (const one of value.messages) {
         read("message", message, one, (parsed) => {
-          const added = newFields(parsed, KNOWN_MESSAGE_FIELDS);
-          notes.push(...added.map((name) => `message field ${loggable(name)} is new`));
+          for (const name of newFields(parsed, KNOWN_MESSAGE_FIELDS)) {
+            notes.push(`message field ${loggable(name)} is new`);
+            count("message", name);
+          }
+          if (!TYPE.test(parsed.type)) count("type", parsed.type);
           const items = messageItems(parsed, contactOf(parsed.from, parsed.from_user_id));
-          if (typeof items === "string") notes.push(items);
+          if (items === IN_A_GROUP) inGroup();
+          else if (typeof items === "string") notes.push(items);
           else add(...items);
         });
       }
       for (const one of value.statuses) {
         read("status", status, one, (parsed) => {
           // There is one for each member, and none for the whole message.
-          if (parsed.recipient_type === "group" || parsed.recipient_participant_id) return void notes.push(IN_A_GROUP);
+          if (parsed.recipient_type === "group" || parsed.recipient_participant_id) return inGroup();
           const item = statusItem(parsed, contactOf(parsed.recipient_id, parsed.recipient_user_id));
           if (item) add(item);
-          else notes.push(`status ${loggable(parsed.status)} ignored`);
+          else ignore("status", parsed.status);
         });
       }
       for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));

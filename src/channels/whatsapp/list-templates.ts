@@ -5,7 +5,7 @@ import type { Network } from "../network/adapter.ts";
 import { lenient } from "../network/lenient.ts";
 import { statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
-import { graphHeaders, graphUrl, readJson } from "./graph.ts";
+import { graphFetch, readJson } from "./graph.ts";
 import { listedTemplate } from "./template-list.ts";
 
 const DEADLINE_MS = 20_000;
@@ -26,13 +26,9 @@ export async function listWhatsAppTemplates(
   network: Network,
 ): Promise<TemplatePage> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const query = new URLSearchParams({ fields: FIELDS, limit: String(PAGE), ...(after !== null && { after }) });
+  const query = { fields: FIELDS, limit: String(PAGE), ...(after !== null && { after }) };
   try {
-    const response = await fetch(graphUrl(network, `${wabaId}/message_templates?${query.toString()}`), {
-      headers: graphHeaders(credentials),
-      redirect: "manual",
-      signal,
-    });
+    const response = await graphFetch(network, `${wabaId}/message_templates`, credentials, { query, signal });
     const { status } = response;
     const body = await readJson(response, signal, MAX_LIST_BYTES);
     const error = errorAnswer.safeParse(body).data?.error;

@@ -6,7 +6,7 @@ import { downloaded, noMedia } from "../network/download.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { discard, plainType, safeContentType, statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText } from "./errors.ts";
-import { graphHeaders, graphUrl, readJson } from "./graph.ts";
+import { graphFetch, graphHeaders, PROOF, readJson } from "./graph.ts";
 
 /** The time until each of the two responses starts. The download itself has no deadline. */
 const RESPONSE_TIMEOUT_MS = 15_000;
@@ -38,13 +38,13 @@ export async function whatsappMedia(
   { isHead, range }: MediaAsk,
 ): Promise<MediaAnswer> {
   if (!/^[\w-]{1,128}$/.test(id)) return noMedia("No such media");
-  const headers = graphHeaders(credentials);
-  const lookup = await fetchWithTimeout(graphUrl(network, id), headers);
+  const lookup = await inTime((signal) => graphFetch(network, id, credentials, { signal }));
   if (!lookup) return noMedia("The network did not answer");
   const answer = await readJson(lookup, AbortSignal.timeout(RESPONSE_TIMEOUT_MS));
   const refused = errorAnswer.safeParse(answer);
   // 100 is Meta's code for an object that does not exist or was deleted after 30 days.
-  if (lookup.status === 404 || (refused.success && refused.data.error.code === 100)) {
+  const isGone = refused.success && refused.data.error.code === 100 && !refused.data.error.message?.includes(PROOF);
+  if (lookup.status === 404 || isGone) {
     return { outcome: "expired", finalAfterDays: KEPT_DAYS };
   }
   if (refused.success) return noMedia(errorText(refused.data.error, credentials.accessToken));
@@ -58,9 +58,10 @@ export async function whatsappMedia(
   const contentType = safeContentType(mime_type);
   if (isHead) return { outcome: "found", body: null, contentType, length: sizeOf(file_size), contentRange: null };
   // Without encoding, Content-Length is the length of the media.
+  const headers = graphHeaders(credentials);
   headers.set("Accept-Encoding", "identity");
   if (range !== null) headers.set("Range", range);
-  const response = await fetchWithTimeout(url, headers);
+  const response = await inTime((signal) => fetch(url, { headers, redirect: "manual", signal }));
   if (!response) return noMedia("The network did not answer");
   const type = plainType(response.headers.get("Content-Type"));
   if (response.ok && type.includes("html") && !plainType(mime_type).includes("html")) {
@@ -77,11 +78,11 @@ function sizeOf(size: string | number | undefined): number | null {
 }
 
 /** The response to a GET; null if none starts in time. Redirects are not followed, because they would receive the token. */
-async function fetchWithTimeout(url: string, headers: Headers): Promise<Response | null> {
+async function inTime(get: (signal: AbortSignal) => Promise<Response>): Promise<Response | null> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), RESPONSE_TIMEOUT_MS);
   try {
-    return await fetch(url, { headers, redirect: "manual", signal: abort.signal });
+    return await get(abort.signal);
   } catch {
     return null;
   } finally {

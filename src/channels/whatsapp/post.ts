@@ -6,7 +6,7 @@ import { lenient } from "../network/lenient.ts";
 import { notAccepted, unanswered } from "../network/refusals.ts";
 import { type Answered, readMetaAnswer } from "./answer.ts";
 import { isAboutMedia, refusalByStatus } from "./errors.ts";
-import { graphHeaders, graphUrl } from "./graph.ts";
+import { graphFetch } from "./graph.ts";
 import type { WhatsAppPart } from "./render.ts";
 import { UPLOAD_MS, uploadToWhatsApp } from "./upload.ts";
 
@@ -70,18 +70,11 @@ export async function askWhatsApp(
   network: Network,
   signal: AbortSignal,
 ): Promise<Answered | PartRefusal> {
-  const headers = graphHeaders(credentials);
-  headers.set("Content-Type", "application/json");
   if (signal.aborted) return notAccepted("deadline", "The attempt's deadline passed before the call");
   let response: Response;
   try {
-    response = await fetch(graphUrl(network, `${credentials.phoneNumberId}/messages`), {
-      method: "POST",
-      headers,
-      body: json,
-      redirect: "manual",
-      signal,
-    });
+    const path = `${credentials.phoneNumberId}/messages`;
+    response = await graphFetch(network, path, credentials, { method: "POST", body: json, signal });
   } catch {
     // A thrown error never proves that Meta accepted nothing. The runtime throws `Network connection lost.` for both a
     // refused and a lost connection, and `internal error` for an unknown host. On Cloudflare, a refused connection is

@@ -6,7 +6,7 @@ import type { FilesPort, Network } from "../network/adapter.ts";
 import { postFile } from "../network/post-file.ts";
 import { notAccepted } from "../network/refusals.ts";
 import { readMetaAnswer } from "./answer.ts";
-import { graphHeaders, graphUrl } from "./graph.ts";
+import { graphHeaders, graphUrl, isProofRefused } from "./graph.ts";
 
 /** Meta keeps an upload for 30 days. */
 export const UPLOAD_MS = 29 * 86_400_000;
@@ -21,14 +21,20 @@ export async function uploadToWhatsApp(
   signal: AbortSignal,
   files: FilesPort,
 ): Promise<{ outcome: "uploaded"; id: string } | PartRefusal> {
+  const path = `${credentials.phoneNumberId}/media`;
   const post = {
-    url: graphUrl(network, `${credentials.phoneNumberId}/media`),
+    url: await graphUrl(network, path, credentials),
     headers: graphHeaders(credentials),
     fields: { messaging_product: "whatsapp", type: file.contentType },
     field: "file",
     file,
   };
-  const answer = await postFile(post, files, signal, (response) => readMetaAnswer(response, credentials, signal));
+  const upload = () => postFile(post, files, signal, (response) => readMetaAnswer(response, credentials, signal));
+  let answer = await upload();
+  if (answer.outcome === "channel_broken" && (await isProofRefused(answer.reason, post.url, credentials))) {
+    post.url = await graphUrl(network, path, credentials);
+    answer = await upload();
+  }
   if (answer.outcome === "unknown") return notAccepted("upload_unknown", answer.message);
   if (answer.outcome !== "answered") return answer;
   const { data } = uploaded.safeParse(answer.body);

@@ -114,10 +114,12 @@ export class Output {
   }
 }
 
-/** The value at a dotted path. */
+/** The value at a dotted path; of a list, that of each entry. */
 export function valueAt(row: unknown, path: string): unknown {
   let value = row;
-  for (const name of path.split(".")) value = (value as Rows | null | undefined)?.[name];
+  for (const name of path.split(".")) {
+    value = Array.isArray(value) ? value.map((one) => valueAt(one, name)) : (value as Rows | null | undefined)?.[name];
+  }
   return value;
 }
 

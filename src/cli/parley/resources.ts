@@ -117,6 +117,7 @@ export const RESOURCES = {
       HEALTH: "health.state",
       SINCE: "health.since",
       REASON: "health.reason",
+      WARNINGS: "health.warnings.code",
     },
     fields: {
       kind: field("kind", "kind", `One of ${Object.keys(DESCRIPTIONS).join(", ")}`),

@@ -12,7 +12,7 @@ export const telegramDescription: NetworkDescription = {
   ],
   // Bots have fewer: https://core.telegram.org/bots/api#reactiontypeemoji
   reactions: ["👍", "❤️", "😁", "😱", "😢", "🙏"],
-  webhook: { url: "URL", token: "Secret token", enter: null },
+  webhook: { url: "URL", token: "Secret token", enter: null, isRegistered: true },
   firstMessage: "Open your bot in Telegram and write to it. A bot can’t write first.",
 };
 

@@ -26,7 +26,8 @@ export const whatsappDescription: NetworkDescription = {
     url: "Callback URL",
     token: "Verify token",
     enter:
-      "In your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the field “messages”.",
+      "Or in your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the fields below “Webhook fields” that the check names.",
+    isRegistered: true,
   },
   // https://developers.facebook.com/docs/whatsapp/conversation-types
   hasTemplates: true,

@@ -72,7 +72,7 @@ function fieldsOfKinds(part: "credentials" | "settings"): JsonSchema {
 }
 
 const registered = Object.entries(NETWORKS)
-  .flatMap(([kind, { webhook }]) => (webhook.enter === null ? [kind] : []))
+  .flatMap(([kind, { webhook }]) => (webhook.isRegistered ? [kind] : []))
   .join(", ");
 
 const ofKinds = { credentials: fieldsOfKinds("credentials"), settings: fieldsOfKinds("settings") };
@@ -195,7 +195,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       route: "POST /channels/{id}/webhook",
       id: "registerWebhook",
       summary: "Register a webhook",
-      description: `Registers this service at the network as the webhook of the channel. Only for ${registered}; other kinds of channels are a 400: enter their webhook at the network.`,
+      description: `Registers this service at the network as the webhook of the channel. Only for ${registered}; other kinds of channels are a 400. A network calls the service to verify its address.`,
       responses: [
         jsonResponse(200, "The network's response.", z.object({ webhook: registrationSchema }), {
           webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },
@@ -207,7 +207,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       id: "checkChannel",
       summary: "Check a channel",
       description:
-        "Asks the network whether it accepts the channel's credentials and whether its webhook points to this service. Changes nothing. The network can take up to 10 seconds to respond.",
+        "Asks the network whether it accepts the channel's credentials, whether its webhook points to this service, and how the channel is. Changes nothing at the network; what the network reports becomes the channel's `health`. The network can take up to 10 seconds to respond.",
       responses: [
         jsonResponse(200, "The checks.", z.object({ checks: z.array(channelCheckSchema) }), {
           checks: [

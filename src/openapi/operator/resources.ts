@@ -12,6 +12,7 @@ import type { channelStats, keyStats, memberStats } from "../../management/stats
 import type { channelHistory, keyHistory, memberHistory } from "../../management/stats-history.ts";
 import type { presentTemplate } from "../../management/templates.ts";
 import { networkKinds, networkLabels } from "../../model/channel-kind.ts";
+import { MAX_UNKNOWN_NAMES } from "../../model/channel-warning.ts";
 import type { Queue } from "../../model/chat-answers.ts";
 import { WEEKDAYS } from "../../model/opening-hours.ts";
 import { UPLOADS } from "../../model/page-facts.ts";
@@ -20,6 +21,7 @@ import { PERMISSIONS } from "../../model/permission.ts";
 import { REGIONS } from "../../model/region.ts";
 
 import { BUTTON_TYPES, HEADER_FORMATS, PARAMETER_FORMATS } from "../../model/template.ts";
+import { channelWarnings } from "../resources.ts";
 import {
   count,
   countOrNull,
@@ -130,6 +132,12 @@ const health = {
   reason: textOrNull("Why the channel is broken"),
   since: time("When the state last changed"),
   isVerified: yesOrNo("Whether the network has ever accepted a message. False: the credentials are not proven yet"),
+  warnings: channelWarnings,
+  unknown: z
+    .record(z.string(), z.number().int())
+    .describe(
+      `How often the network sent what the service does not know yet, by name, such as \`field.flows\`. At most ${MAX_UNKNOWN_NAMES} names`,
+    ),
 };
 
 export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>>()(

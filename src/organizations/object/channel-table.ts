@@ -2,6 +2,7 @@ import type { Limits } from "../../db/schema.ts";
 import type { ChannelKind } from "../../model/channel-kind.ts";
 import type { ChatRetention } from "../../model/chat-answers.ts";
 import { addCounts } from "../../model/counts.ts";
+import { shownWarnings } from "../../model/channel-warning.ts";
 import { addToHistory, type History } from "../../model/history.ts";
 import type { ChannelCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../../model/organization.ts";
 
@@ -27,6 +28,10 @@ type ChannelChanges = Partial<Record<"chats" | "depth" | Waiting, number>> & {
 };
 
 const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
+
+function codesOf(health: ChannelHealth | null): string {
+  return (health?.warnings ?? []).map(({ code }) => code).join();
+}
 
 /** The channels that have chats or numbers in an organization's object. Copies of their rows are in memory. */
 export class ChannelTable {
@@ -163,9 +168,10 @@ export class ChannelTable {
     if (before && before.number >= health.number) return null;
     this.#sql.exec("update channels set health = ? where id = ?", JSON.stringify(health), id);
     const { state, reason, since } = health;
-    if (state === (before?.state ?? "ok")) return null;
+    if (state === (before?.state ?? "ok") && codesOf(health) === codesOf(before)) return null;
     const channelKind = this.get(id)?.kind ?? null;
-    return { channelId: id, channelKind, state, reason, since: new Date(since).toISOString() };
+    const warnings = shownWarnings(health.warnings);
+    return { channelId: id, channelKind, state, reason, since: new Date(since).toISOString(), warnings };
   }
 
   /** A channel's counts, by the time of the report; null if it has none. */

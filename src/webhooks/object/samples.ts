@@ -56,7 +56,7 @@ function noteOf(type: EventType, webhookId: string, now: number): EventFact["not
   if (type === "note.created") return { note: withoutContent(note) };
   if (type === "note.deleted") return { note: { ...withoutContent(note), deletedAt: since }, by: note.author };
   if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };
-  if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since };
+  if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since, warnings: [] };
   if (type === "webhook.failing") return { webhookId, reason: "no_success", since, disablesAt: since };
   return type === "webhook.disabled" ? { webhookId, reason: "customer", since } : null;
 }

@@ -187,8 +187,18 @@ test.each(KINDS)(
   },
 );
 
+test("a file that Telegram gives to no bot is too large, and not remembered as gone", async () => {
+  const { chatId, get } = await withDocument("telegram");
+  const calls = fakeNetworks(refuse(400, "Bad Request: file is too big"));
+  const object = () => env.CHATS.getByName(chatId);
+  const { rows } = await objectWrites({ object }, async () => {
+    for (const _ of [1, 2]) expectError(await get(), 404, "too_large_at_network");
+  });
+  expect([rows, calls]).toMatchObject([0, [{ method: "getFile" }, { method: "getFile" }]]);
+});
+
 test.each([
-  ["telegram", 0, refuse(400, "Bad Request: file is too big")],
+  ["telegram", 0, refuse(400, "Bad Request: invalid file_id")],
   ["whatsapp", 30, refuse(100, "Object with ID does not exist")],
   ["whatsapp", 30, found(status(404))],
 ] as const)(

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { callOrganization } from "../../../src/calls/call-organization.ts";
 import { UPDATES } from "../../../src/channels/telegram/register.ts";
+import { FIELDS } from "../../../src/channels/whatsapp/subscriptions.ts";
 import { admin, client, expectError, newChannel, newKey, newOrganization } from "../../support/harness.ts";
 import { fakeNetworks, lost, refuse, type Script } from "../../support/networks.ts";
 
@@ -42,7 +43,9 @@ test.each(KINDS)("without a webhook, the check of a %s channel says how to set i
   const { states, checks } = await checksOf(kind, pointing[kind](""));
   expect(states).toEqual(["credentials ok", "webhook fails", "network ok"]);
   expect(checks[1]?.advice).toBe(
-    kind === "telegram" ? "Register the webhook" : "Enter the webhook's URL and verify token at the network",
+    kind === "telegram"
+      ? "Register the webhook"
+      : "Register the webhook, or enter the webhook's URL and verify token at the network",
   );
 });
 
@@ -56,6 +59,33 @@ test("a bot that was registered before the service read taps and edits is to be 
   const found = `The webhook points to this service, but was registered without ${missing}`;
   expect(checks[1]).toEqual({ name: "webhook", state: "warns", found, advice });
 });
+
+test.each([
+  [["messages", "standby"], "warns"],
+  [["standby"], "fails"],
+])(
+  "a WhatsApp app that is subscribed to %j lacks fields, and the check says which and where to click",
+  async (fields, state) => {
+    const { organizationId } = await newOrganization();
+    const id = await newChannel(organizationId, "whatsapp");
+    const application = `https://parley.test/hooks/whatsapp/${id}`;
+    const health_status = { can_send_message: "AVAILABLE", entities: [{ entity_type: "APP", id: "77" }] };
+    fakeNetworks(({ url }) =>
+      url.includes("/77/subscriptions")
+        ? Response.json({ data: [{ object: "whatsapp_business_account", fields }] })
+        : Response.json({ id: "1", webhook_configuration: { application }, health_status }),
+    );
+    const { checks } = (await admin("POST", `/channels/${id}/check`)).body;
+    const missing = FIELDS.filter((field) => !fields.includes(field)).join(", ");
+    expect(checks[1]).toEqual({
+      name: "webhook",
+      state,
+      found: `The webhook points to this service, but was registered without ${missing}`,
+      advice:
+        "In your app at Meta, open WhatsApp → Configuration → Webhook fields and subscribe to them, or register the webhook",
+    });
+  },
+);
 
 test("of a webhook elsewhere only the origin is told, because its path may be a secret", async () => {
   const { checks } = await checksOf("telegram", pointing.telegram("https://old.example/hooks/s3cret"));

@@ -47,7 +47,7 @@ test.each([
           url: `https://parley.test/hooks/${kind}/${channel.id}`,
           verifyToken: expect.stringMatching(/^[0-9A-Za-z]{32}$/),
         },
-        health: { state: "ok", reason: null, since: channel.createdAt, isVerified: false },
+        health: { state: "ok", reason: null, since: channel.createdAt, isVerified: false, warnings: [], unknown: {} },
         createdAt: TIME,
       },
     });
@@ -68,7 +68,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
       settings: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false, askContact: "never" },
       limits: { chats: null, origins: 20 },
       retentionDays: null,
-      health: { state: "ok", reason: null, since: TIME, isVerified: true },
+      health: { state: "ok", reason: null, since: TIME, isVerified: true, warnings: [], unknown: {} },
       createdAt: TIME,
     },
     identitySecret: expect.stringMatching(/^[0-9A-Za-z]{32}$/),

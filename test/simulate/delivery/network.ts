@@ -86,7 +86,8 @@ export class Network {
     }
     if (world.fault("5xx", 0.2)) return { ...RETRY, code: "http_503" };
     if (world.fault("worth one more try", 0.1)) return { ...RETRY, code: "odd", once: true };
-    if (world.fault("refused permanently", 0.1)) return { outcome: "failed", code: "refused", message: "No" };
+    if (world.fault("refused permanently", 0.1))
+      return { outcome: "failed", code: "refused", message: "No", works: true };
     if (world.fault("contact moved", 0.05)) return { outcome: "moved", address: "other" };
     return null;
   }

@@ -8,6 +8,7 @@ export interface SentForm {
 
 /** One request as it went out. A form is a `SentForm`. */
 export interface Sent {
+  /** Without the proof that the caller knows the secret of Meta's app. */
   url: string;
   method: string | undefined;
   headers: Record<string, string>;
@@ -22,7 +23,7 @@ export function fakeNetwork(...replies: Reply[]): Sent[] {
   const sent: Sent[] = [];
   vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
     sent.push({
-      url,
+      url: withoutProof(url),
       method: init.method,
       headers: Object.fromEntries(new Headers(init.headers)),
       redirect: init.redirect,
@@ -34,6 +35,11 @@ export function fakeNetwork(...replies: Reply[]): Sent[] {
   });
   onTestFinished(() => void vi.unstubAllGlobals());
   return sent;
+}
+
+/** A URL of Meta's API without its proof. */
+export function withoutProof(url: string): string {
+  return url.replace(/[?&]appsecret_proof=[0-9a-f]{64}$/, "");
 }
 
 /** Reads a form to its end, as a network does before it answers. Other bodies stay as they are. */

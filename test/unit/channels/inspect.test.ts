@@ -66,13 +66,35 @@ test("Meta is asked for the number's webhook, and the nearest one counts", async
   const replies = [set, account, { application: "https://a.test" }, undefined];
   const sent = fakeNetwork(...replies.map((webhook_configuration) => () => Response.json({ webhook_configuration })));
   for (const webhook of ["https://c.test", "https://b.test", "https://a.test", null]) {
-    expect(await number()).toEqual({ answer: "accepted", webhook, lastError: null });
+    expect(await number()).toMatchObject({ answer: "accepted", webhook, lastError: null });
   }
   expect(sent[0]).toMatchObject({
-    url: `https://graph.test/v24.0/${whatsapp.PHONE_ID}?fields=webhook_configuration`,
+    url: `https://graph.test/v24.0/${whatsapp.PHONE_ID}?fields=webhook_configuration%2Chealth_status%2Cquality_rating%2Cname_status`,
     headers: { authorization: `Bearer ${whatsapp.TOKEN}` },
     redirect: "manual",
   });
+});
+
+test.each<[string, object, object]>([
+  ["nothing", {}, { warnings: [], ended: [] }],
+  [
+    "all well",
+    {
+      health_status: { can_send_message: "AVAILABLE" },
+      quality_rating: "UNKNOWN",
+      name_status: "AVAILABLE_WITHOUT_REVIEW",
+    },
+    { warnings: [], ended: ["limited", "quality", "name"], state: "available" },
+  ],
+  [
+    "a number that is blocked without a reason",
+    { health_status: { can_send_message: "BLOCKED", entities: [1, { can_send_message: "BLOCKED" }] } },
+    { state: { broken: "Meta blocks the number: it gives no reason" } },
+  ],
+  ["what is of another type", { health_status: "AVAILABLE", quality_rating: 7, name_status: null }, { ended: [] }],
+])("of %s, Meta's answer says what it says", async (_, fields, news) => {
+  fakeNetwork(() => Response.json({ id: whatsapp.PHONE_ID, ...fields }));
+  expect(await number()).toMatchObject({ answer: "accepted", news });
 });
 
 test.each([

@@ -16,5 +16,5 @@ test.each(KIND_NAMES)("the credentials that %s describes are those of its channe
 });
 
 test.each(NETWORK_NAMES)("%s says where to enter its webhook, unless the service registers it", (kind) => {
-  expect(NETWORKS[kind].webhook.enter === null).toBe(ADAPTERS[kind].registerWebhook !== undefined);
+  expect(NETWORKS[kind].webhook.isRegistered).toBe(ADAPTERS[kind].registerWebhook !== undefined);
 });

@@ -1,7 +1,6 @@
 import type { Attempt } from "../../../channels/object/pace.ts";
-import { MEDIA_GONE } from "../../../model/file.ts";
 import type { Message } from "../../../model/message.ts";
-import { MEDIA_URL_REQUIRED, type Outcome } from "../../../model/network.ts";
+import type { Outcome } from "../../../model/network.ts";
 import type { Delivery } from "../log/delivery-column.ts";
 
 /** The decisions about what a chat reports to its channel. Pure functions; times are Unix milliseconds. */
@@ -28,10 +27,9 @@ export function reportsOf(outcome: Outcome, { probe, trial }: Pick<Attempt, "pro
   return reports;
 }
 
-/** Whether the outcome shows that the channel works. */
+/** Whether the outcome shows that the channel works: a success, or an error that is surely not about the channel. */
 function provesChannel(outcome: Outcome): boolean {
-  // The first two codes are set without a call to the network. The last comes from an answer about the channel.
-  if (outcome.outcome === "failed") return ![MEDIA_URL_REQUIRED, MEDIA_GONE, MESSAGE_REFUSED].includes(outcome.code);
+  if (outcome.outcome === "failed") return outcome.works === true;
   return outcome.outcome === "sent" || outcome.outcome === "moved";
 }
 

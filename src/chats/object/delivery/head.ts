@@ -152,13 +152,17 @@ export function epochAfter({ epoch, probe }: Attempt, { outcome }: Outcome): num
 /**
  * The outcome that counts for the message. If a message breaks its channel a second time, although another chat's attempt
  * succeeded in between, the message itself is the cause: it fails, and the channel gets no report. So one message or
- * recipient can't block a channel's chats. Probes are exempt.
+ * recipient can't block a channel's chats. Probes are exempt. An error that may be about the channel is, if the channel
+ * never worked with its present credentials: messages must not fail for a wrong number.
  */
 export function judged(
   outcome: Outcome,
-  { probe, provenEpoch }: { probe: number | null; provenEpoch: number },
+  { probe, epoch, provenEpoch }: { probe: number | null; epoch: number; provenEpoch: number },
   brokenEpoch: number | null,
 ): Outcome {
+  if (outcome.outcome === "failed" && outcome.unsure !== undefined && provenEpoch < epoch) {
+    return { outcome: "channel_broken", reason: outcome.unsure, parts: outcome.parts };
+  }
   if (outcome.outcome !== "channel_broken" || probe !== null || brokenEpoch === null || provenEpoch <= brokenEpoch)
     return outcome;
   const { reason, parts } = outcome;

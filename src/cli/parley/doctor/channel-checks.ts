@@ -62,8 +62,7 @@ function adviceOn(command: string | null, advice: string | null): string | null 
 /** The command that does what the service advises, or null. */
 function commandFor(what: ChannelCheck["name"], kind: Channel["kind"], id: string): string | null {
   if (what === "webhook") {
-    const isRegistered = DESCRIPTIONS[kind].webhook?.enter === null;
-    return `parley channels ${isRegistered ? "webhook" : "show"} ${id}`;
+    return `parley channels ${DESCRIPTIONS[kind].webhook?.isRegistered ? "webhook" : "show"} ${id}`;
   }
   if (what === "network") return null;
   const [secret] = secretsOf(kind);

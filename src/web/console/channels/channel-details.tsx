@@ -39,6 +39,7 @@ export function ChannelDetails({ channel, onChannel, stats }: ChannelProps & { s
   return (
     <>
       <BrokenNotice channel={channel} stats={stats} replace={replace} />
+      <Warnings health={channel.health} />
       <div class="grid">
         <ChannelFacts channel={channel} />
         <Numbers channel={channel} stats={stats} />
@@ -50,7 +51,7 @@ export function ChannelDetails({ channel, onChannel, stats }: ChannelProps & { s
         {channel.webhook && (
           <Box title="Webhook">
             <WebhookFacts channel={channel} />
-            {webhook?.enter === null && canWrite && <Register channel={channel} isDone onDone={checkAgain} />}
+            {webhook?.isRegistered && canWrite && <Register channel={channel} isDone onDone={checkAgain} />}
           </Box>
         )}
         {canWrite && (
@@ -103,6 +104,23 @@ function BrokenNotice({ channel: { kind, health }, stats, replace }: BrokenNotic
       </p>
       {may("channels:write") && <Button opens={replace}>Replace the credentials</Button>}
     </div>
+  );
+}
+
+function Warnings({ health: { warnings } }: Pick<Channel, "health">) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul class="notice tone-warn">
+      {warnings.map(({ code, since, count, text }) => (
+        <li key={code}>
+          {text}{" "}
+          <span class="quiet">
+            since <Time at={since} long />
+            {count > 1 && `, reported ${number(count)} times`}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -61,6 +61,11 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }) {
           {label} · <Copyable text={id} />
         </p>
         {health.reason !== null && <p class="row-detail failed">{health.reason}</p>}
+        {health.warnings.map(({ code, text }) => (
+          <p key={code} class="row-detail warn">
+            {text}
+          </p>
+        ))}
       </RowMain>
       <div class="key-use">
         {isSeen && may("stats:read") && <LastDays of={id} label={`Messages sent by ${name}`} />}

@@ -98,9 +98,8 @@ function NetworkSteps({ channel, onChannel }: ChannelProps) {
         )}
       </Step>
       <Step title={`${network} sends messages here`} isDone={isConnected}>
-        {enter === null ? (
-          <Register channel={channel} isDone={isConnected === true} onDone={checks.reload} />
-        ) : (
+        {webhook?.isRegistered && <Register channel={channel} isDone={isConnected === true} onDone={checks.reload} />}
+        {enter !== null && (
           <>
             <p>{enter}</p>
             <WebhookFacts channel={channel} />

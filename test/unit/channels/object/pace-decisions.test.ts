@@ -119,11 +119,15 @@ test("a pause is never shortened", () => {
 test("a trial that ends well shows that the channel works; one that tells nothing lets the next attempt be one", () => {
   const onTrial = { ...INITIAL_PACE, trialUntil: FAR };
   const trial = { trial: FAR, epoch: 0 };
-  expect(endTrial(onTrial, trial, true, NOW)).toEqual({ ...INITIAL_PACE, provenAt: NOW });
+  expect(endTrial(onTrial, trial, true, NOW)).toEqual({ ...INITIAL_PACE, provenEpoch: 0, provenAt: NOW });
   expect(endTrial(onTrial, trial, false, NOW)).toEqual(INITIAL_PACE);
   expect(endTrial({ ...onTrial, provenAt: 5 }, trial, false, NOW).provenAt).toBe(5);
   expect(endTrial(onTrial, { trial: FAR - 1, epoch: 0 }, false, NOW)).toEqual(onTrial);
-  expect(endTrial(onTrial, { trial: null, epoch: 0 }, true, NOW)).toEqual({ ...INITIAL_PACE, provenAt: NOW });
+  expect(endTrial(onTrial, { trial: null, epoch: 0 }, true, NOW)).toEqual({
+    ...INITIAL_PACE,
+    provenEpoch: 0,
+    provenAt: NOW,
+  });
 });
 
 test("a trial's end is old news of a channel that broke, or was mended", () => {
@@ -138,6 +142,7 @@ test("the end of an attempt counts as what it was: a trial, or a probe of the br
   const trial = { ...ATTEMPT, trial: FAR };
   expect(attemptEnded({ ...INITIAL_PACE, trialUntil: FAR }, trial, true, NOW)).toEqual({
     ...INITIAL_PACE,
+    provenEpoch: 0,
     provenAt: NOW,
   });
   expect(attemptEnded(broken(), PROBE, true, NOW)).toEqual({

@@ -63,7 +63,6 @@ test("media is passed on while it comes, and not collected first", async () => {
 });
 
 test.each([
-  ["a file that is too big for a bot", [refused(400, "Bad Request: file is too big")], 0],
   ["a file id that is wrong", [refused(400, "Bad Request: invalid file_id")], 0],
   [
     "a file that may come back",
@@ -75,6 +74,11 @@ test.each([
 ] as const)("media is expired for %s", async (_, replies, finalAfterDays) => {
   fakeNetwork(...replies);
   expect(await media()).toEqual({ outcome: "expired", finalAfterDays });
+});
+
+test("a file that is too big for a bot is not gone", async () => {
+  fakeNetwork(refused(400, "Bad Request: file is too big"));
+  expect(await media()).toEqual({ outcome: "too_large" });
 });
 
 test("without its bytes, a file is looked up alone", async () => {

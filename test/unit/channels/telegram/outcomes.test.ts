@@ -36,15 +36,47 @@ test.each([
 });
 
 test.each([
-  [400, "Bad Request: chat not found", "network_400"],
-  [400, "Bad Request: wrong file identifier/HTTP URL specified", "network_400"],
-  [400, "Bad Request: message is too long", "network_400"],
-  [403, "Forbidden: bot was blocked by the user", "contact_unreachable"],
-  [403, "Forbidden: bot was kicked from the group chat", "contact_unreachable"],
+  [400, "Bad Request: chat not found"],
+  [400, "Bad Request: PEER_ID_INVALID"],
+  [403, "Forbidden: bot can't initiate conversation with a user"],
+  [403, "Forbidden: bot was blocked by the user"],
+  [403, "Forbidden: user is deactivated"],
+  [403, "Forbidden: bot was kicked from the group chat"],
+  [403, "Forbidden: bot is not a member of the supergroup chat"],
+  [403, "Forbidden: the group chat was deleted"],
+])("a %i, %s, is about the contact, and shows that the channel works", async (status, message) => {
+  fakeNetwork(refused(status, message));
+  expect(await send()).toEqual({ outcome: "failed", code: "contact_unreachable", message, works: true, parts: [] });
+});
+
+test.each([
+  "TOPIC_CLOSED",
+  "not enough rights to send text messages to the chat",
+  "have no rights to send a message",
+  "need administrator rights in the channel chat",
+  "file is too big",
+  "failed to get HTTP URL content",
+  "wrong type of the web page content",
+  "wrong file identifier/HTTP URL specified",
+  "message is too long",
+  "message caption is too long",
+  "message text is empty",
+  "message thread not found",
+  "PHOTO_INVALID_DIMENSIONS",
+  "BUTTON_DATA_INVALID",
+])("a 400, %s, is final for the chat or the message, and shows that the channel works", async (words) => {
+  const message = `Bad Request: ${words}`;
+  fakeNetwork(refused(400, message));
+  expect(await send()).toEqual({ outcome: "failed", code: "network_400", message, works: true, parts: [] });
+});
+
+test.each([
+  [400, "Bad Request: words that nobody has seen", "network_400"],
+  [403, "Forbidden: words that nobody has seen", "contact_unreachable"],
   [413, "Request Entity Too Large", "network_413"],
-])("a %i, %s, fails permanently", async (status, description, code) => {
-  fakeNetwork(refused(status, description));
-  expect(await send()).toEqual({ outcome: "failed", code, message: description, parts: [] });
+])("a %i, %s, is final, and says nothing about the channel", async (status, message, code) => {
+  fakeNetwork(refused(status, message));
+  expect(await send()).toEqual({ outcome: "failed", code, message, parts: [] });
 });
 
 test("a 400 that names another chat changes the contact's address", async () => {

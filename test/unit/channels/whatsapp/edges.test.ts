@@ -24,12 +24,10 @@ test("the outcome of an empty response contains its status", () => {
   expect(refusalByStatus(200, null)).toEqual({ outcome: "unknown", message });
 });
 
-test("an address has one version, and no slash twice", () => {
-  expect(
-    ["https://graph.test", "https://graph.test/", "https://graph.test//"].map((base) =>
-      graphUrl({ base }, "1/messages"),
-    ),
-  ).toEqual(Array(3).fill("https://graph.test/v24.0/1/messages"));
+test("an address has one version, and no slash twice", async () => {
+  const bases = ["https://graph.test", "https://graph.test/", "https://graph.test//"];
+  const urls = await Promise.all(bases.map((base) => graphUrl({ base }, "1/messages", { accessToken: "token" })));
+  expect(urls).toEqual(Array(3).fill("https://graph.test/v24.0/1/messages"));
 });
 
 const text = { type: "text", text: { body: "Hi" } };

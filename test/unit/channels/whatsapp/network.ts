@@ -24,11 +24,23 @@ export function accepted(id: string, contact: { wa_id?: string; user_id?: string
 /** Meta's refusal, as it writes it. */
 export function refused(
   code: number,
-  { status = 400, message = `(#${code}) No`, details }: { status?: number; message?: string; details?: string } = {},
+  {
+    status = 400,
+    message = `(#${code}) No`,
+    details,
+    ...more
+  }: {
+    status?: number;
+    message?: string;
+    details?: string;
+    type?: string;
+    error_subcode?: number | undefined;
+    is_transient?: boolean;
+  } = {},
   headers: Record<string, string> = {},
 ): Reply {
   const error_data = { messaging_product: "whatsapp", details };
-  const error = { message, type: "OAuthException", code, error_data, fbtrace_id: "A1b2" };
+  const error = { message, type: "OAuthException", code, error_data, fbtrace_id: "A1b2", ...more };
   return () => Response.json({ error }, { status, headers });
 }
 

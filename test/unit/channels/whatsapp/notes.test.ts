@@ -17,17 +17,33 @@ test.each<[string, string, string[]]>([
     ["change not understood"],
   ],
   [
-    "another field",
-    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"account_alerts","value":{}}]}]}',
-    ["field account_alerts ignored"],
+    "a field that says nothing of use",
+    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"standby","value":{}}]}]}',
+    ["field standby ignored"],
   ],
   [
-    "a field with a name that is no word",
-    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"a\\nb","value":{}}]}]}',
-    ["field with an unknown name ignored"],
+    "an account's report without the account",
+    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"account_alerts","value":{}}]}]}',
+    ["account not understood"],
   ],
 ])("%s leaves only a note", async (_name, body, notes) => {
   expect(await receive(body)).toEqual({ genuine: true, items: [], notes });
+});
+
+test.each<[string, string, string[]]>([
+  ["a field", '[{"field":"brand_new","value":{}},{"field":"b","value":1}]', ["field.brand_new", "field.b"]],
+  ["a field with a name that is no word", '[{"field":"a\\nb","value":{}}]', ["field"]],
+  ["an account's event", '[{"field":"account_update","value":{"event":"BRAND_NEW"}}]', []],
+  ["a status", '[{"field":"messages","value":{"statuses":[{"id":"1","status":"framed"}]}}]', ["status.framed"]],
+  [
+    "a type of message",
+    '[{"field":"messages","value":{"messages":[{"id":"1","from":"49","type":"hologram"}]}}]',
+    ["type.hologram"],
+  ],
+])("%s that nobody knows is named", async (_name, changes, unknown) => {
+  const body = `{"object":"whatsapp_business_account","entry":[{"id":"7","changes":${changes}}]}`;
+  const receipt = await receive(body);
+  expect(receipt.genuine && (receipt.unknown ?? [])).toEqual(unknown);
 });
 
 test.each<[string, object, string]>([

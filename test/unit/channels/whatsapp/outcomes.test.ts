@@ -63,14 +63,47 @@ test.each<[code: number, wish: string | undefined, ms: number]>([
 });
 
 test.each([
-  100, 130403, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131049, 131050, 131051, 131052, 131053, 131055,
-  131062, 134100, 134102, 135000, 137000,
-])("the code %i is final for the message, whatever its status", async (code) => {
+  ...[130403, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131049, 131050, 131051, 131052, 131053, 131055],
+  ...[131062, 134100, 134102, 137000],
+])("the code %i is final for the message, whatever its status, and shows that the channel works", async (code) => {
   for (const status of [400, 401, 403, 500]) {
     fakeNetwork(refused(code, { message: "No", details: "Because", status }));
-    expect(await send()).toEqual({ outcome: "failed", code: `network_${code}`, message: "No: Because", parts: [] });
+    const refusal = { outcome: "failed", code: `network_${code}`, message: "No: Because", works: true, parts: [] };
+    expect(await send()).toEqual(refusal);
   }
 });
+
+test.each([100, 135000])("the code %i is final for the message, and may be about the channel", async (code) => {
+  for (const error_subcode of [undefined, 2494010, 2018001]) {
+    fakeNetwork(refused(code, { message: "No", error_subcode }));
+    const refusal = { outcome: "failed", code: `network_${code}`, message: "No", unsure: `${code}: No`, parts: [] };
+    expect(await send()).toEqual(refusal);
+  }
+});
+
+test.each<[string, Parameters<typeof refused>[1]]>([
+  ["with the subcode 33", { error_subcode: 33 }],
+  ["of the type GraphMethodException", { type: "GraphMethodException" }],
+  ["of this type with a subcode that says nothing", { type: "GraphMethodException", error_subcode: 2494010 }],
+  [
+    "for an id that is no number's",
+    { message: "(#100) Tried accessing nonexisting field (messages) on node type (X)" },
+  ],
+  ["that demands a proof", { message: "API calls from the server require an appsecret_proof argument" }],
+])("a 100 %s breaks the channel", async (_, error) => {
+  fakeNetwork(refused(100, { message: "No access", ...error }), refused(100, { message: "No access", ...error }));
+  const reason = `100: ${error?.message ?? "No access"}`;
+  expect(await send()).toEqual({ outcome: "channel_broken", reason, parts: [] });
+});
+
+test.each([1, 100, 131000, 131026, 190, 133010, 999_999])(
+  "the code %i is retried if Meta says that it is transient",
+  async (code) => {
+    fakeNetwork(refused(code, { message: "Soon", is_transient: true }));
+    const later = { outcome: "retry", code: `network_${code}`, message: "Soon", afterMs: null, wholeChannel: false };
+    expect(await send()).toEqual({ ...later, parts: [] });
+  },
+);
 
 test("the code 131047 has an error code of the service", async () => {
   fakeNetwork(refused(131047, { message: "Re-engagement message" }));
@@ -78,6 +111,7 @@ test("the code 131047 has an error code of the service", async () => {
     outcome: "failed",
     code: "outside_messaging_window",
     message: "Re-engagement message",
+    works: true,
     parts: [],
   });
 });
@@ -86,17 +120,18 @@ test.each([131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 13201
   "the template error %i has the service's own code",
   async (code) => {
     fakeNetwork(refused(code, { message: "Mismatch" }));
-    expect(await send()).toEqual({ outcome: "failed", code: "template_rejected", message: "Mismatch", parts: [] });
+    const refusal = { outcome: "failed", code: "template_rejected", message: "Mismatch", works: true, parts: [] };
+    expect(await send()).toEqual(refusal);
   },
 );
 
-test.each([0, 3, 10, 33, 190, 200, 250, 299, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010])(
-  "the code %i breaks the channel",
-  async (code) => {
-    fakeNetwork(refused(code, { message: "Denied" }));
-    expect(await send()).toEqual({ outcome: "channel_broken", reason: `${code}: Denied`, parts: [] });
-  },
-);
+test.each([
+  ...[0, 3, 10, 33, 190, 200, 250, 299, 368, 131005, 131031, 131037, 131042, 131045, 131048],
+  ...[133000, 133005, 133006, 133008, 133009, 133010, 133015, 133016],
+])("the code %i breaks the channel", async (code) => {
+  fakeNetwork(refused(code, { message: "Denied" }));
+  expect(await send()).toEqual({ outcome: "channel_broken", reason: `${code}: Denied`, parts: [] });
+});
 
 test.each<[code: number, status: number, outcome: string]>([
   [131026, 500, "failed"],

@@ -189,6 +189,7 @@ test("a sent part is reported if the next one is refused", async () => {
     outcome: "failed",
     code: "network_131026",
     message: "Undeliverable",
+    works: true,
     parts: ["wamid.1"],
   });
 });

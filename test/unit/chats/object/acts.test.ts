@@ -125,7 +125,7 @@ test.each<[ActOutcome, unknown, unknown[]]>([
   [{ outcome: "done" }, { outcome: "ok", shown: true }, [["probe", true, undefined]]],
   [{ outcome: "not_shown" }, { outcome: "ok", shown: false }, [["probe", false, true]]],
   [
-    { outcome: "failed", code: "network_400", message: "No" },
+    { outcome: "failed", code: "network_400", message: "No", works: true },
     {
       outcome: "refused",
       code: "refused_by_network",

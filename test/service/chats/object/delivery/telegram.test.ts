@@ -52,7 +52,8 @@ test("a 429 holds the chat for as long as Telegram says, and keeps its order", a
 });
 
 test.each([
-  [400, "Bad Request: chat not found", "network_400"],
+  [400, "Bad Request: message is too long", "network_400"],
+  [400, "Bad Request: chat not found", "contact_unreachable"],
   [403, "Forbidden: bot was blocked by the user", "contact_unreachable"],
 ])("a %i fails the message with Telegram's words, and lets the rest pass", async (code, words, expected) => {
   const calls = fakeNetworks(inTurn(refuse(code, words)));
@@ -97,7 +98,14 @@ test.each([401, 404])("a %i breaks the channel: its messages wait, none fails", 
   const message = await send(chat.api, chat.chatId);
   await chat.run();
   const reason = "Telegram refuses the bot token: Unauthorized";
-  expect(await healthOf(chat.channelId)).toEqual({ state: "broken", reason, since, isVerified: false });
+  expect(await healthOf(chat.channelId)).toEqual({
+    state: "broken",
+    reason,
+    since,
+    isVerified: false,
+    warnings: [],
+    unknown: {},
+  });
   expect(await chat.message(message.id)).toMatchObject({ status: "QUEUED", error: null });
   expect(await chat.queue()).toMatchObject({ depth: 1, lastError: { code: "channel_broken", message: reason } });
   pass(10_000);

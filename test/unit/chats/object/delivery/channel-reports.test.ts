@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { brokenChannelReport, reportsOf } from "../../../../../src/chats/object/delivery/channel-reports.ts";
 import type { Delivery } from "../../../../../src/chats/object/log/delivery-column.ts";
-import { MEDIA_GONE } from "../../../../../src/model/file.ts";
-import { MEDIA_URL_REQUIRED, type Outcome } from "../../../../../src/model/network.ts";
+import type { Outcome } from "../../../../../src/model/network.ts";
 import { broken, failed, retry, sent, unknown } from "./outcomes.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
@@ -43,9 +42,9 @@ test("the end of a probe or a trial is reported, after a request to slow down", 
 test.each<[string, Outcome, boolean]>([
   ["a sent message", sent("a"), true],
   ["a contact with a new address", { outcome: "moved", address: "2", parts: [] }, true],
-  ["a refused message", failed(), true],
-  ["a message that was never sent", failed(MEDIA_URL_REQUIRED), false],
-  ["a message whose file is gone", failed(MEDIA_GONE), false],
+  ["an error that is surely about the message", { ...failed(), works: true }, true],
+  ["an error of which nobody knows what it is about", failed(), false],
+  ["an error that may be about the channel", { ...failed(), unsure: "100: No" }, false],
   ["an attempt without an answer", unknown(), false],
   ["a busy network", retry(), false],
 ])("whether %s shows that the channel works", (_what, outcome, works) => {

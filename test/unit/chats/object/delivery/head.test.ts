@@ -191,7 +191,7 @@ function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError 
 const refused: Outcome = { outcome: "channel_broken", reason: "131031: Locked", parts: ["a"] };
 
 test("a message that breaks its channel again after another attempt succeeded fails, and the channel gets no report", () => {
-  const again = judged(refused, { probe: null, provenEpoch: 3 }, 2);
+  const again = judged(refused, { probe: null, epoch: 3, provenEpoch: 3 }, 2);
   expect(again).toEqual({ outcome: "failed", code: "message_refused", message: "131031: Locked", parts: ["a"] });
   // The network's answer was about the channel, so it does not prove that the channel works.
   expect(reportsOf(again, { probe: null, trial: 9 })).toEqual([{ report: "probed", works: false }]);
@@ -203,7 +203,23 @@ test.each<[string, Outcome, number | null, number, number | null]>([
   ["that is the probe", refused, 1, 3, 2],
   ["that the network accepts", sent("a"), null, 3, 2],
 ])("a message %s is not the cause", (_which, outcome, probe, provenEpoch, brokenEpoch) => {
-  expect(judged(outcome, { probe, provenEpoch }, brokenEpoch)).toBe(outcome);
+  expect(judged(outcome, { probe, epoch: 3, provenEpoch }, brokenEpoch)).toBe(outcome);
+});
+
+test("an error that may be about the channel is, if the channel never worked with its credentials", () => {
+  const unsure = {
+    outcome: "failed",
+    code: "network_100",
+    message: "No",
+    unsure: "100: No",
+    parts: ["a"],
+  } satisfies Outcome;
+  const broken = { outcome: "channel_broken", reason: "100: No", parts: ["a"] };
+  expect(judged(unsure, { probe: null, epoch: 3, provenEpoch: 2 }, null)).toEqual(broken);
+  expect(judged(unsure, { probe: 1, epoch: 0, provenEpoch: -1 }, null)).toEqual(broken);
+  expect(judged(unsure, { probe: null, epoch: 3, provenEpoch: 3 }, null)).toBe(unsure);
+  const { unsure: _, ...sure } = unsure;
+  expect(judged(sure, { probe: null, epoch: 3, provenEpoch: 2 }, null)).toBe(sure);
 });
 
 test("a message keeps the epoch in which it met a broken channel, through its next attempt", () => {

@@ -5,7 +5,12 @@ export const FAULT: DeliveryError = { code: "network_131026", message: "Undelive
 
 export const sent = (...parts: string[]): Outcome => ({ outcome: "sent", parts, addresses: [] });
 export const unknown = (...parts: string[]): Outcome => ({ outcome: "unknown", message: "No answer", parts });
-export const failed = (code = FAULT.code): Outcome => ({ outcome: "failed", code, message: FAULT.message, parts: [] });
+export const failed = (code = FAULT.code): Outcome & { outcome: "failed" } => ({
+  outcome: "failed",
+  code,
+  message: FAULT.message,
+  parts: [],
+});
 
 /** An attempt that the network asks to repeat. */
 export const retry = (fields: object = {}): Outcome => ({
