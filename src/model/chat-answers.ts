@@ -36,6 +36,8 @@ export interface Draft {
   expiresAt?: number | null;
   /** The seq that the newest message must have; null or absent for any. */
   ifSeq?: number | null;
+  /** Only while the contact's network takes free text. */
+  ifOpen?: boolean | undefined;
   /** The id of the failed message that this one repeats. */
   resendOf?: string | null;
   /** What it says besides text, and the id of the message that it replies to; absent for none. */
@@ -78,6 +80,9 @@ export interface ResendRequest {
   messageId: string;
   scheduledAt: number | null;
   expiresAt: number | null;
+  /** As in `Draft`. */
+  ifSeq?: number | null;
+  ifOpen?: boolean | undefined;
   /** The new sender, null for the same one, or the reason why the message can't be sent. */
   sender: { outcome: "found"; senderId: string | null; senderName?: string | undefined } | RefusedDraft;
 }

@@ -163,6 +163,7 @@ const OF_MESSAGES = tagged("Messages", [
       "template_not_approved",
       "template_not_supported",
       "chat_moved_on",
+      "window_closed",
       "media_not_found",
       "media_used",
       "schedule_full",

@@ -43,6 +43,7 @@ const ERROR_CODES = [
   "`message_refused` (the network refuses this message with an error about the channel, while other chats get through)",
   "`delivery_timeout` (the service tried for a day)",
   "`expired` (`expiresAt` passed before it was delivered)",
+  "`window_closed` (a scheduled message with `ifOpen` was due after the chat's `replyUntil`)",
   "`redacted` (the message was redacted before it was delivered)",
   "`network_error`, or `network_` followed by the network's own code",
 ].join(", ");
@@ -126,6 +127,9 @@ export const chatSchema = resource<directory.Chat>()(
     readUpTo: countOrNull("The `seq` of the last message that a client has marked as read. Null: none was"),
     assigneeId: textOrNull(
       "The member to whom the chat is assigned. Null: nobody. A removed member's id stays for a while",
+    ),
+    replyUntil: timeOrNull(
+      "Until when the network takes free text, and not only templates: 24 hours after the contact last wrote. If the contact never wrote, this is `createdAt`. Null on channels that always take it",
     ),
   }),
 );

@@ -14,6 +14,7 @@ export function chatRow(id: string, changes: Partial<Chat> = {}): Chat {
     nextScheduledAt: null,
     readUpTo: null,
     assigneeId: null,
+    replyUntil: null,
     ...changes,
   };
 }

@@ -22,6 +22,7 @@ import { Redactions } from "./redactions.ts";
 import { ChatEvents } from "./rendered-events.ts";
 import { Retention } from "./retention/retention.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import { SendConditions } from "./send-conditions.ts";
 import { MessageStore } from "./store-messages.ts";
 import { StoredDetails } from "./stored-details.ts";
 import { Typing } from "./typing.ts";
@@ -52,6 +53,7 @@ export class ChatParts {
   readonly report: ChatReporter;
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
+  readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
   readonly store: MessageStore;
@@ -102,6 +104,7 @@ export class ChatParts {
     this.report = new ChatReporter(this);
     this.queue = new DeliveryQueue(this);
     this.visitors = new VisitorSockets(this);
+    this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
     this.store = new MessageStore(this);
     this.actions = new CancelAndResend(this);

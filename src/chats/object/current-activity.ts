@@ -25,7 +25,7 @@ export interface ActivitySources {
 /** The chat's last report to its organization. `seq` is that of the newest message then. */
 interface Reported {
   seq: number;
-  state: Pick<ChatState, "unansweredSince" | "isUncounted" | "askedAt">;
+  state: Pick<ChatState, "unansweredSince" | "isUncounted" | "askedAt" | "contactWroteAt">;
 }
 
 /** What happened up to the message `seq`. */
@@ -57,6 +57,7 @@ export class CurrentActivity {
       nextScheduledAt: scheduled.nextDueAt(),
       readUpTo: acts.readUpTo(),
       assigneeId: details.assigneeId(),
+      contactWroteAt: this.news(last).contactWroteAt,
       details: details.details(),
     };
   }
@@ -102,6 +103,7 @@ export class CurrentActivity {
       unansweredSince: last?.state.unansweredSince ?? null,
       isUncounted: last?.state.isUncounted ?? false,
       askedAt: last?.state.askedAt ?? null,
+      contactWroteAt: this.#contactWroteAt(last),
       counts: {},
       members: {},
     });
@@ -113,6 +115,13 @@ export class CurrentActivity {
     }
     if (log.isEmpty) Object.assign(walked, NOTHING_UNANSWERED);
     return walked;
+  }
+
+  #contactWroteAt(last: Reported | null): number | null {
+    if (last === null) return null;
+    const { contactWroteAt } = last.state;
+    // An earlier version did not report it.
+    return contactWroteAt === undefined ? this.#sources.log.contactWroteAt() : contactWroteAt;
   }
 }
 

@@ -32,6 +32,7 @@ import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, plac
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { RowWithoutSeq } from "./scheduled/scheduled-rows.ts";
+import type { SendConditions } from "./send-conditions.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 interface Parts {
@@ -41,6 +42,7 @@ interface Parts {
   visitors: VisitorSockets;
   files: ChatFiles;
   report: ChatReporter;
+  conditions: SendConditions;
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -80,6 +82,8 @@ export class MessageStore {
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
     const movedOn = chatMovedOn(draft, this.#parts);
     if (movedOn) return movedOn;
+    const unmet = this.#parts.conditions.refusalOf(identity, draft);
+    if (unmet) return { outcome: "refused", code: unmet };
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
     const file = repeated

@@ -34,6 +34,12 @@ export const whatsappDescription: NetworkDescription = {
   firstMessage: "Write to the number from your own phone.",
 };
 
+/**
+ * For how long after a contact's message WhatsApp takes free text.
+ * @see https://developers.facebook.com/docs/whatsapp/conversation-types
+ */
+export const WHATSAPP_WINDOW_MS = 86_400_000;
+
 /** The error codes of messages that only WhatsApp refuses. */
 export const whatsappFailures = {
   outside_messaging_window: "the contact last wrote more than 24 hours ago; send a template",
