@@ -1,5 +1,5 @@
 import type { ChannelKind } from "./channel-kind.ts";
-import type { ChatActivity } from "./chat.ts";
+import type { ChatActivity, Marketing } from "./chat.ts";
 import type { DraftExtra } from "./content-schema.ts";
 import type { ErrorCode, Fault } from "./error.ts";
 import type { EventType } from "./event.ts";
@@ -102,8 +102,21 @@ export interface InboundDraft {
   addresses: string[];
   /** The contact's public name; absent if the network does not say it. */
   username?: string | null | undefined;
+  /** It is one of the channel's stop words. */
+  isStop?: boolean | undefined;
   /** What it says besides text and media; absent for none. */
   extra?: InboundExtra | undefined;
+}
+
+/** What somebody says of the contact's wish for marketing. `at`: Unix milliseconds. */
+export interface Said extends Pick<Marketing, "optedOut" | "by"> {
+  at: number;
+}
+
+/** What a client says of it. */
+export interface MarketingChange {
+  optedOut: boolean;
+  by: "key" | "member";
 }
 
 /** What a contact's message says besides text and media, before the messages that it is about are looked up. */
@@ -278,7 +291,10 @@ export type RetryEventAnswer = { outcome: "ok" } | Unknown;
 export type SkipEventAnswer = { outcome: "skipped" | "not_head" | "no_line" } | Unknown;
 
 /** A status that a network sent. */
-export type StatusNews = Pick<StatusUpdate, "messageId" | "networkId" | "status" | "error" | "addresses" | "price">;
+export type StatusNews = Pick<
+  StatusUpdate,
+  "messageId" | "networkId" | "status" | "error" | "addresses" | "price" | "failedAt"
+>;
 
 /** Which chat an object is. Its organization's object gives it, and it never changes. */
 export interface ChatIdentity {

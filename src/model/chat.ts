@@ -23,6 +23,14 @@ export interface LastMessage {
   createdAt: string;
 }
 
+/** Whether a contact takes marketing: what was said last, when, and by whom. */
+export interface Marketing {
+  optedOut: boolean;
+  /** RFC 3339. */
+  at: string;
+  by: "contact" | "network" | "key" | "member";
+}
+
 /** A chat as the API shows it. */
 export interface Chat {
   id: string;
@@ -55,6 +63,8 @@ export interface Chat {
    * never did. Null on channels that always take it.
    */
   replyUntil: string | null;
+  /** Null if nobody has said anything. */
+  marketing: Marketing | null;
 }
 
 /** What only the chat's own object knows exactly. Times are Unix milliseconds. */
@@ -68,6 +78,8 @@ export interface ChatActivity {
   assigneeId: string | null;
   /** When the contact last wrote; null if it never did. Absent in what an object of an earlier version says. */
   contactWroteAt?: number | null;
+  /** Null if nobody has said anything. Absent as above. */
+  marketing?: Marketing | null;
   /** The contact's name and the metadata; null unless a client has changed them. */
   details: ChatDetails | null;
 }
@@ -80,7 +92,7 @@ export interface ChatDetails {
 
 /** A chat, with what its own object knows in place of what its organization's object knows. */
 export function withActivity(chat: Chat, activity: ChatActivity): Chat {
-  const { contactWroteAt, details, lastMessage } = activity;
+  const { contactWroteAt, details, lastMessage, marketing } = activity;
   const openUntil = (at: number | null) => replyUntil(chat.channel.kind, Date.parse(chat.createdAt), at);
   return {
     ...chat,
@@ -92,5 +104,6 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     readUpTo: activity.readUpTo,
     assigneeId: activity.assigneeId,
     ...(contactWroteAt !== undefined && { replyUntil: isoTimeOrNull(openUntil(contactWroteAt)) }),
+    ...(marketing !== undefined && { marketing }),
   };
 }

@@ -27,6 +27,7 @@ export const CHAT: Chat = {
   readUpTo: null,
   assigneeId: null,
   replyUntil: "2026-11-20T09:58:40.310Z",
+  marketing: null,
 };
 
 /** Its message. */

@@ -82,6 +82,8 @@ export const chatChange: RequestBodySpec = {
       "The member to assign the chat to, who has the permission `messages:send` or `chats:write`. Null unassigns it.",
     ifAssigneeId:
       "Assign the chat only if it is assigned to this member now, or to nobody (null). Otherwise the response is a 409 `chat_reassigned`, and nothing changes.",
+    marketing: "Whether the contact takes marketing templates, as you know it.",
+    "marketing.optedOut": "`true`: a marketing template to the contact is a 409 `opted_out`. `false`: it is sent.",
   },
   example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
 };

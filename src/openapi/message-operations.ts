@@ -87,6 +87,7 @@ export const MESSAGE_OPERATIONS = tagged("Messages", [
       "redacted",
       "chat_moved_on",
       "window_closed",
+      "opted_out",
       "schedule_full",
       "chat_backlog",
       "chat_full",

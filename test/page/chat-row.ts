@@ -15,6 +15,7 @@ export function chatRow(id: string, changes: Partial<Chat> = {}): Chat {
     readUpTo: null,
     assigneeId: null,
     replyUntil: null,
+    marketing: null,
     ...changes,
   };
 }

@@ -6,6 +6,7 @@ import { refusalByCloudflare } from "../network/network-response.ts";
 const PAIR_RATE = 131056;
 const PAIR_RATE_WAIT_MS = 6_000;
 const OUTSIDE_WINDOW = 131047;
+const OPTED_OUT = 131050;
 /** "Invalid request or possible server error": the cause is unclear, so the message is retried only once. */
 const UNCLEAR = 1;
 /** Errors about templates that Meta resolves after some time, and how long a message waits at least. */
@@ -22,8 +23,26 @@ const THROTTLED = new Set([4, 80007, 130429]);
 const TRANSIENT = new Set([UNCLEAR, 2, 131000, 131016, 131057, 133004]);
 /** Errors about the message or its recipient. */
 const PERMANENT = new Set([
-  100, 130403, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131049, 131050, 131051, 131052, 131053, 131055,
-  131062, 134100, 134102, 135000, 137000,
+  100,
+  130403,
+  130472,
+  130497,
+  131008,
+  131009,
+  131021,
+  131026,
+  131030,
+  131049,
+  OPTED_OUT,
+  131051,
+  131052,
+  131053,
+  131055,
+  131062,
+  134100,
+  134102,
+  135000,
+  137000,
 ]);
 const TEMPLATE = new Set([
   131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069,
@@ -54,6 +73,11 @@ function codeOf({ code }: MetaError): string {
 /** Whether an error with the service's code `code` may be about the media of the message. */
 export function isAboutMedia(code: string): boolean {
   return ABOUT_MEDIA.has(code);
+}
+
+/** Whether an error with the service's code `code` says that the contact takes no marketing. */
+export function isOptOut(code: string): boolean {
+  return code === `network_${OPTED_OUT}`;
 }
 
 /** Meta's text of an error. Meta quotes a malformed access token in it, so the token is removed. */

@@ -6,6 +6,7 @@ import { Acts } from "./acts.ts";
 import { AlarmCheck } from "./alarm-check.ts";
 import { CancelAndResend } from "./cancel-and-resend.ts";
 import { ChatReporter } from "./chat-report.ts";
+import { Consent } from "./consent.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { NetworkChat } from "./delivery/network-chat.ts";
 import { DeliveryQueue } from "./delivery/queue.ts";
@@ -53,6 +54,7 @@ export class ChatParts {
   readonly report: ChatReporter;
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
+  readonly consent: Consent;
   readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
@@ -104,6 +106,7 @@ export class ChatParts {
     this.report = new ChatReporter(this);
     this.queue = new DeliveryQueue(this);
     this.visitors = new VisitorSockets(this);
+    this.consent = new Consent(this);
     this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
     this.store = new MessageStore(this);

@@ -1,4 +1,4 @@
-import type { ChatActivity, ChatDetails, LastMessage } from "../../model/chat.ts";
+import type { ChatActivity, ChatDetails, LastMessage, Marketing } from "../../model/chat.ts";
 import { type ConversationNews, countMessage } from "../../model/conversation-counts.ts";
 import type { Message } from "../../model/message.ts";
 import type { ChatState } from "../../model/organization.ts";
@@ -14,6 +14,8 @@ export interface ActivitySources {
   scheduled: { nextDueAt(): number | null };
   /** See `Acts`. */
   acts: { readUpTo(): number | null };
+  /** See `Consent`. */
+  consent: { marketing(): Marketing | null };
   /** See `StoredDetails`. */
   details: {
     assigneeId(): string | null;
@@ -47,7 +49,7 @@ export class CurrentActivity {
 
   /** @param last the last report; null before the first one */
   read(last: Reported | null): ChatActivity {
-    const { acts, details, log, scheduled } = this.#sources;
+    const { acts, consent, details, log, scheduled } = this.#sources;
     const { seq, at } = log.newest();
     const hasLast = !log.isEmpty;
     return {
@@ -58,6 +60,7 @@ export class CurrentActivity {
       readUpTo: acts.readUpTo(),
       assigneeId: details.assigneeId(),
       contactWroteAt: this.news(last).contactWroteAt,
+      marketing: consent.marketing(),
       details: details.details(),
     };
   }

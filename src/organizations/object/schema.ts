@@ -244,5 +244,7 @@ export const ORGANIZATION_SCHEMA = [
    -- What is known of the chats whose network may take free text now.
    update chats set contact_wrote_at =
        case when last_message ->> '$.direction' = 'INBOUND' then last_message_at else unanswered_since end
-     where active_at > (unixepoch() - 86400) * 1000;`,
+     where active_at > (unixepoch() - 86400) * 1000;
+   -- Marketing as JSON; null if nobody has said anything.
+   alter table chats add column marketing text;`,
 ];

@@ -70,6 +70,7 @@ test("a code that a route throws is on its operation", () => {
     "media_used",
     "missing_authorization",
     "missing_field",
+    "opted_out",
     "permission_denied",
     "quota_exceeded",
     "rate_limited",

@@ -37,6 +37,7 @@ test("the operator creates a chat like a client, and the same address gets the s
     readUpTo: null,
     assigneeId: null,
     replyUntil: null,
+    marketing: null,
   });
   const again = await admin("POST", path, { channelId, contact: { address: "anna", name: "Other" } });
   expect([again.status, again.body]).toEqual([200, { chat }]);
