@@ -37,6 +37,4 @@ export interface NetworkDescription extends ChannelDescription {
     /** Null if the service registers the webhook: the adapter has a `registerWebhook`. */
     enter: string | null;
   };
-  /** For how many hours after a contact's message free text is delivered; absent if always. */
-  freeTextHours?: number;
 }

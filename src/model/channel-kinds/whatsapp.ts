@@ -28,9 +28,7 @@ export const whatsappDescription: NetworkDescription = {
     enter:
       "In your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the field “messages”.",
   },
-  // https://developers.facebook.com/docs/whatsapp/conversation-types
   hasTemplates: true,
-  freeTextHours: 24,
   firstMessage: "Write to the number from your own phone.",
 };
 
