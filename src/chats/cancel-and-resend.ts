@@ -41,6 +41,8 @@ export async function resendMessage(
     messageId,
     scheduledAt: body.scheduledAt ?? null,
     expiresAt: body.expiresAt ?? null,
+    ifSeq: body.ifSeq ?? null,
+    ifOpen: body.ifOpen,
     sender: await senderOf(env, ctx, caller, body),
   };
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.resend(as, request));
@@ -78,7 +80,7 @@ export async function readAttempts(env: Env, caller: Caller, { chatId, messageId
  * Changes when a scheduled message is sent.
  * @returns the message's JSON
  * @throws ApiError `validation_failed` for the times; `chat_not_found`, `message_not_found`; `not_scheduled`; for a message
- *   that is to be sent now, `chat_backlog` or `chat_full`
+ *   that is to be sent now, `window_closed`, `opted_out`, `chat_backlog` or `chat_full`
  */
 export async function moveMessage(
   env: Env,

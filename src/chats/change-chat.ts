@@ -21,6 +21,7 @@ export const chatPatch = z
     metadata: metadataPatch,
     assigneeId: z.nullish(bodyId),
     ifAssigneeId: z.nullish(bodyId),
+    marketing: z.optional(z.object({ optedOut: z.boolean() })),
   })
   .check(
     z.refine(({ assigneeId, ifAssigneeId }) => ifAssigneeId === undefined || assigneeId !== undefined, {
@@ -30,7 +31,7 @@ export const chatPatch = z
   );
 
 /**
- * Changes the contact's name, the metadata and the assignee of a chat.
+ * Changes the contact's name, the metadata and the assignee of a chat, and whether the contact takes marketing.
  * @throws ApiError `chat_not_found`, `member_not_found`; `chat_reassigned` if the chat is not `ifAssigneeId`'s;
  *   `validation_failed` if the metadata would be too large, or the member only reads chats; `unavailable` while the
  *   organization's object does not answer: repeat the call
@@ -39,13 +40,17 @@ export async function patchChat(
   env: Env,
   caller: Caller,
   chatId: string,
-  { contact, metadata, assigneeId, ifAssigneeId }: z.output<typeof chatPatch>,
+  { contact, metadata, assigneeId, ifAssigneeId, marketing }: z.output<typeof chatPatch>,
 ): Promise<Chat> {
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
   const { type, id, name } = caller.principal;
   const patch = { name: contact === null ? null : contact?.name, metadata };
-  if (assigneeId === undefined) return changed(env, caller, chatId, (chat, as) => chat.patch(as, patch));
-  const assignment = { assigneeId, ifAssigneeId, by: { type, id, name } };
+  const assignment = assigneeId === undefined ? null : { assigneeId, ifAssigneeId, by: { type, id, name } };
+  if (marketing) {
+    const said = { ...marketing, by: type === "key" ? ("key" as const) : ("member" as const) };
+    return changed(env, caller, chatId, (chat, as) => chat.changeMarketing(as, said, patch, assignment));
+  }
+  if (!assignment) return changed(env, caller, chatId, (chat, as) => chat.patch(as, patch));
   return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, patch));
 }
 

@@ -4,18 +4,20 @@ import { MAX_CONTENT } from "../model/message.ts";
 import { fillTemplate, type Variables } from "../model/placeholder.ts";
 import type { TemplateComponent, TemplateParts } from "../model/template.ts";
 
-/** A template as the directory has it. `components` and `status` are null if it was never synced. */
+/** A template as the directory has it. `components`, `status` and `category` are null if it was never synced. */
 export interface DirectoryTemplate {
   name: string;
   language: string;
   body: string;
   components: TemplateComponent[] | null;
   status: string | null;
+  /** What the network says that it is for, such as MARKETING. */
+  category: string | null;
 }
 
 /** The text of a template and its values, or the first reason to refuse. Nothing is checked of one that was never synced. */
 export function preparedTemplate(
-  { name, language, body, components, status }: DirectoryTemplate,
+  { name, language, body, components, status, category }: DirectoryTemplate,
   { variables = {}, template: given }: { variables?: Variables | undefined; template?: TemplateParts | undefined },
 ): { outcome: "filled"; text: string; template: UsedTemplate } | RefusedDraft {
   const filled = fillTemplate(body, variables, MAX_CONTENT);
@@ -37,5 +39,6 @@ export function preparedTemplate(
   const parts = fillParts({ components, status: status ?? "" }, given ?? {}, parameters);
   if ("refusal" in parts) return { outcome: "refused", ...parts.refusal };
   if ("faults" in parts) return { outcome: "refused", code: "validation_failed", faults: parts.faults };
-  return { outcome: "filled", text, template: { ...template, parts: parts.filled } };
+  const isMarketing = category === "MARKETING" && { isMarketing: true as const };
+  return { outcome: "filled", text, template: { ...template, parts: parts.filled, ...isMarketing } };
 }

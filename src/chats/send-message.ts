@@ -40,6 +40,7 @@ export async function sendMessage(
     scheduledAt: body.scheduledAt ?? null,
     expiresAt: body.expiresAt ?? null,
     ifSeq: body.ifSeq ?? null,
+    ifOpen: body.ifOpen,
     extra: extraOf(body),
     ...(mediaId !== undefined && { mediaId, origin: new URL(url).origin }),
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),

@@ -85,6 +85,7 @@ async function read(env: Env, organizationId: string, { senderId, templateId }: 
         body: templates.body,
         components: templates.components,
         status: sql<string | null>`${templates.network} ->> '$.status'`,
+        category: sql<string | null>`${templates.network} ->> '$.category'`,
       })
       .from(templates)
       .where(and(eq(templates.id, templateId ?? ""), eq(templates.organizationId, organizationId))),

@@ -18,9 +18,11 @@ import type {
   ContactChange,
   InboundItem,
   InboundMessage,
+  MarketingChoice,
   StatusUpdate,
   TemplateNotice,
 } from "../model/network.ts";
+import { isStopWord } from "../model/stop-words.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { doEach } from "../platform/concurrency.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
@@ -64,6 +66,8 @@ export async function storeItem(
       return storeStatus(env, channel, item);
     case "address":
       return storeAddressChange(env, channel, item);
+    case "marketing":
+      return storeMarketingChoice(env, channel, item);
     case "template":
       return storeTemplateNotice(env, channel, item);
     case "account":
@@ -137,6 +141,7 @@ async function storeInChat(
     // All of them: the chat may have been found by another address.
     addresses: [address, ...addresses],
     username: usernameOf(item),
+    isStop: type === "TEXT" && isStopWord(channel.settings.stopWords, content),
     extra,
   };
   const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
@@ -160,10 +165,10 @@ function truncated(content: string): string {
 }
 
 async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<StoreOutcome> {
-  const { address, chatId, messageId, networkId, status, error, price, reactionAt } = item;
+  const { address, chatId, messageId, networkId, status, error, price, failedAt, reactionAt } = item;
   if (reactionAt !== undefined) return storeReactionStatus(env, channel, item, reactionAt);
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
-  const news = { messageId, networkId, status, error, addresses, price };
+  const news = { messageId, networkId, status, error, addresses, price, failedAt };
   const apply = (chat: ChatStub, as: AsOwner) => chat.applyStatus(as, channel.id, news);
   const answer = chatId
     ? await nullIfNotFound(callChat(env, channel, chatId, apply))
@@ -213,6 +218,23 @@ async function storeAddressChange(env: Env, channel: ChannelRecord, change: Addr
   if (!chatId) return "unknown_chat";
   const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.changeAddresses(as, change)));
   return answer ? "applied" : "unknown_chat";
+}
+
+/**
+ * The contact told the network whether it takes marketing. That holds in each chat of its addresses: of two chats that
+ * began apart, either may send. One who never wrote and was never written to has no chat.
+ */
+async function storeMarketingChoice(
+  env: Env,
+  channel: ChannelRecord,
+  { address, addresses, optedOut, at }: MarketingChoice,
+): Promise<StoreOutcome> {
+  let outcome: StoreOutcome = "unknown_chat";
+  for (const one of [address, ...addresses]) {
+    const heard = await callByAddress(env, channel, one, (chat, as) => chat.hearMarketing(as, { optedOut, at }));
+    if (heard) outcome = "applied";
+  }
+  return outcome;
 }
 
 /** Calls the chat of an address, which this isolate or the organization's object knows; null if there is none. */

@@ -39,6 +39,4 @@ export interface NetworkDescription extends ChannelDescription {
     /** Whether the service can register it: the adapter has a `registerWebhook`. */
     isRegistered: boolean;
   };
-  /** For how many hours after a contact's message free text is delivered; absent if always. */
-  freeTextHours?: number;
 }

@@ -5,7 +5,7 @@ import type { PageSettings } from "./page-settings.ts";
 export type Credentials = Readonly<Record<string, string>>;
 
 /**
- * On web channels: `allowedOrigins`, who can send files (`uploads`), and how the page looks. On the others:
+ * `stopWords`: with which texts a contact ends marketing. On web channels: `allowedOrigins`, who can send files (`uploads`), and how the page looks. On the others:
  * `perSecond`, the maximum number of calls per second, and `wabaId`, the account at the network that the channel's
  * templates belong to.
  */
@@ -14,4 +14,5 @@ export interface ChannelSettings extends PageSettings {
   uploads?: Uploads | undefined;
   perSecond?: number | undefined;
   wabaId?: string | undefined;
+  stopWords?: string[] | undefined;
 }

@@ -1,5 +1,5 @@
 import type { ChannelKind } from "./channel-kind.ts";
-import type { ChatActivity } from "./chat.ts";
+import type { ChatActivity, Marketing } from "./chat.ts";
 import type { DraftExtra } from "./content-schema.ts";
 import type { ErrorCode, Fault } from "./error.ts";
 import type { EventType } from "./event.ts";
@@ -36,6 +36,8 @@ export interface Draft {
   expiresAt?: number | null;
   /** The seq that the newest message must have; null or absent for any. */
   ifSeq?: number | null;
+  /** Only while the contact's network takes free text. */
+  ifOpen?: boolean | undefined;
   /** The id of the failed message that this one repeats. */
   resendOf?: string | null;
   /** What it says besides text, and the id of the message that it replies to; absent for none. */
@@ -78,6 +80,9 @@ export interface ResendRequest {
   messageId: string;
   scheduledAt: number | null;
   expiresAt: number | null;
+  /** As in `Draft`. */
+  ifSeq?: number | null;
+  ifOpen?: boolean | undefined;
   /** The new sender, null for the same one, or the reason why the message can't be sent. */
   sender: { outcome: "found"; senderId: string | null; senderName?: string | undefined } | RefusedDraft;
 }
@@ -97,8 +102,21 @@ export interface InboundDraft {
   addresses: string[];
   /** The contact's public name; absent if the network does not say it. */
   username?: string | null | undefined;
+  /** It is one of the channel's stop words. */
+  isStop?: boolean | undefined;
   /** What it says besides text and media; absent for none. */
   extra?: InboundExtra | undefined;
+}
+
+/** What somebody says of the contact's wish for marketing. `at`: Unix milliseconds. */
+export interface Said extends Pick<Marketing, "optedOut" | "by"> {
+  at: number;
+}
+
+/** What a client says of it. */
+export interface MarketingChange {
+  optedOut: boolean;
+  by: "key" | "member";
 }
 
 /** What a contact's message says besides text and media, before the messages that it is about are looked up. */
@@ -273,7 +291,10 @@ export type RetryEventAnswer = { outcome: "ok" } | Unknown;
 export type SkipEventAnswer = { outcome: "skipped" | "not_head" | "no_line" } | Unknown;
 
 /** A status that a network sent. */
-export type StatusNews = Pick<StatusUpdate, "messageId" | "networkId" | "status" | "error" | "addresses" | "price">;
+export type StatusNews = Pick<
+  StatusUpdate,
+  "messageId" | "networkId" | "status" | "error" | "addresses" | "price" | "failedAt"
+>;
 
 /** Which chat an object is. Its organization's object gives it, and it never changes. */
 export interface ChatIdentity {

@@ -3,6 +3,7 @@ import type { ChannelKind } from "./channel-kind.ts";
 import type { MessageType, Metadata } from "./content.ts";
 import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
 import type { Message } from "./message.ts";
+import { replyUntil } from "./reply-window.ts";
 import { isoTimeOrNull } from "./time.ts";
 
 /** A contact's name, if it is given. */
@@ -20,6 +21,14 @@ export interface LastMessage {
   text: string;
   status: Message["status"];
   createdAt: string;
+}
+
+/** Whether a contact takes marketing: what was said last, when, and by whom. */
+export interface Marketing {
+  optedOut: boolean;
+  /** RFC 3339. */
+  at: string;
+  by: "contact" | "network" | "key" | "member";
 }
 
 /** A chat as the API shows it. */
@@ -49,6 +58,13 @@ export interface Chat {
   readUpTo: number | null;
   /** The chat's assignee; null for nobody. A removed member's id stays for a moment. */
   assigneeId: string | null;
+  /**
+   * Until when its network takes free text: 24 hours after the contact last wrote, or when the chat was created if it
+   * never did. Null on channels that always take it.
+   */
+  replyUntil: string | null;
+  /** Null if nobody has said anything. */
+  marketing: Marketing | null;
 }
 
 /** What only the chat's own object knows exactly. Times are Unix milliseconds. */
@@ -60,6 +76,10 @@ export interface ChatActivity {
   nextScheduledAt: number | null;
   readUpTo: number | null;
   assigneeId: string | null;
+  /** When the contact last wrote; null if it never did. Absent in what an object of an earlier version says. */
+  contactWroteAt?: number | null;
+  /** Null if nobody has said anything. Absent as above. */
+  marketing?: Marketing | null;
   /** The contact's name and the metadata; null unless a client has changed them. */
   details: ChatDetails | null;
 }
@@ -72,7 +92,8 @@ export interface ChatDetails {
 
 /** A chat, with what its own object knows in place of what its organization's object knows. */
 export function withActivity(chat: Chat, activity: ChatActivity): Chat {
-  const { details, lastMessage } = activity;
+  const { contactWroteAt, details, lastMessage, marketing } = activity;
+  const openUntil = (at: number | null) => replyUntil(chat.channel.kind, Date.parse(chat.createdAt), at);
   return {
     ...chat,
     ...(details && { contact: { ...chat.contact, name: details.name }, metadata: details.metadata }),
@@ -82,5 +103,7 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     nextScheduledAt: isoTimeOrNull(activity.nextScheduledAt),
     readUpTo: activity.readUpTo,
     assigneeId: activity.assigneeId,
+    ...(contactWroteAt !== undefined && { replyUntil: isoTimeOrNull(openUntil(contactWroteAt)) }),
+    ...(marketing !== undefined && { marketing }),
   };
 }

@@ -51,6 +51,8 @@ export interface ConversationNews {
   askedAt: number | null;
   /** Somebody marked this wait as answered, and took that back: its answer counts in no class. */
   isUncounted: boolean;
+  /** When the contact last wrote, Unix milliseconds; null if it never did. */
+  contactWroteAt: number | null;
   counts: ConversationCounts;
   /** By the id of the member: what it sent, and what came in while the chat was the member's. */
   members: MemberCounts;
@@ -61,12 +63,14 @@ export function countMessage(news: ConversationNews, message: CountedMessage, as
   const { isInbound, at, namedSenderId } = message;
   const memberId = isInbound ? assigneeId : namedSenderId;
   const since = news.unansweredSince;
+  const wroteAt = Math.min(at, message.networkAt ?? at);
   const names: (keyof ConversationCounts)[] = isInbound ? ["received"] : ["messages"];
   if (!isInbound && since !== null && !news.isUncounted) names.push(responseClass(at - (news.askedAt ?? since)));
   if (!isInbound) news.askedAt = null;
-  else if (since === null) news.askedAt = (message.networkAt ?? at) < at ? (message.networkAt ?? null) : null;
+  else if (since === null) news.askedAt = wroteAt < at ? wroteAt : null;
   news.unansweredSince = isInbound ? (since ?? at) : null;
-  if (!isInbound) news.isUncounted = false;
+  if (isInbound) news.contactWroteAt = Math.max(news.contactWroteAt ?? 0, wroteAt);
+  else news.isUncounted = false;
   for (const name of names) {
     news.counts[name] = (news.counts[name] ?? 0) + 1;
     if (memberId === null) continue;

@@ -104,7 +104,7 @@ function withoutName({ name: _name, ...who }: CallerName) {
 
 /** Whether the data of such an event shows the chat. */
 export function showsChat(type: EventType): boolean {
-  return type === "chat.created" || type === "chat.updated" || type === "chat.assigned";
+  return type.startsWith("chat.") && type !== "chat.deleted";
 }
 
 /** The id of an event's message that had no place in the chat; null if the event is about none. */

@@ -6,6 +6,7 @@ export const EVENT_TYPES = [
   "chat.created",
   "chat.updated",
   "chat.assigned",
+  "chat.consent",
   "chat.deleted",
   "message.received",
   "message.created",

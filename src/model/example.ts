@@ -26,6 +26,8 @@ export const CHAT: Chat = {
   nextScheduledAt: null,
   readUpTo: null,
   assigneeId: null,
+  replyUntil: "2026-11-20T09:58:40.310Z",
+  marketing: null,
 };
 
 /** Its message. */

@@ -182,6 +182,12 @@ export function mergedMetadata(
   return { faults: merged.error.issues.map(({ message }) => ({ path: "metadata", message })) };
 }
 
+/** What must hold for a message to be stored. */
+const conditions = {
+  ifSeq: optional(z.int().check(z.gte(0))),
+  ifOpen: optional(z.boolean()),
+};
+
 /** The fields of a send, each checked separately. `sendBody` checks their combination. */
 const sendFields = z.object({
   content: z.string().check(notBlank, wellFormed, ...atMost(MAX_CONTENT)),
@@ -194,7 +200,7 @@ const sendFields = z.object({
   metadata,
   scheduledAt: optional(instant),
   expiresAt: optional(instant),
-  ifSeq: optional(z.int().check(z.gte(0))),
+  ...conditions,
   interactive: optional(choicesBody),
   location: optional(locationBody),
   contacts: optional(contactsBody),
@@ -219,6 +225,7 @@ export const resendBody = z.object({
   senderId: optional(bodyId),
   scheduledAt: optional(instant),
   expiresAt: optional(instant),
+  ...conditions,
 });
 
 /** A message with a template has the type TEMPLATE, whatever `type` says. */

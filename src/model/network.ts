@@ -15,6 +15,10 @@ export interface OutboundTemplate {
   language: string;
   parameters: TemplateParameter[];
   parts?: FilledParts | undefined;
+  /** The network says that it is marketing, which a contact can opt out of. */
+  isMarketing?: true;
+  /** The message says all of it as text: it is not sent as a template. */
+  isText?: true;
 }
 
 /** A message to send, as its chat has it. */
@@ -162,6 +166,8 @@ export interface StatusUpdate {
   error: { code: string; message: string; broken?: string } | null;
   /** Absent if the status says none. */
   price?: Price | undefined;
+  /** When it failed by the network's time, Unix milliseconds; absent if it did not fail, or the network says no time. */
+  failedAt?: number | undefined;
   /** Set if the status is of the company's reaction to the message, made at this time (`NetworkAct`). */
   reactionAt?: number | undefined;
 }
@@ -192,10 +198,26 @@ export interface AccountNotice {
   news: ChannelNews;
 }
 
+/** The contact told the network at `at` (Unix milliseconds) whether it takes marketing. */
+export interface MarketingChoice {
+  kind: "marketing";
+  address: string;
+  addresses: string[];
+  optedOut: boolean;
+  at: number;
+}
+
 /** One item of a webhook. `account` is the network's id of the account that it is for, such as a phone number's id. */
 export interface InboundItem {
   account: string | null;
-  item: InboundMessage | ContactChange | StatusUpdate | AddressChange | TemplateNotice | AccountNotice;
+  item:
+    | InboundMessage
+    | ContactChange
+    | StatusUpdate
+    | AddressChange
+    | TemplateNotice
+    | AccountNotice
+    | MarketingChoice;
   /** What the adapter's `acknowledge` gets once the item is stored; absent if the network waits for nothing. */
   receipt?: string | undefined;
 }

@@ -11,6 +11,8 @@ export interface SocketAdmission {
   fingerprint: string | null;
   /** When the channel was read for this decision, Unix milliseconds. */
   readAt: number;
+  /** Its stop words then; absent for none. */
+  stopWords?: string[] | undefined;
 }
 
 /** A visitor that the Worker verified. */

@@ -32,7 +32,7 @@ export function shownChat(reader: Reader, chat: Chat, isOwn = false): Chat {
     metadata: isOwn ? chat.metadata : {},
     ...pick(chat, "createdAt", "lastMessageAt"),
     lastMessage,
-    ...pick(chat, "unansweredSince", "nextScheduledAt", "readUpTo", "assigneeId"),
+    ...pick(chat, "unansweredSince", "nextScheduledAt", "readUpTo", "assigneeId", "replyUntil", "marketing"),
   };
 }
 

@@ -82,6 +82,8 @@ export const chatChange: RequestBodySpec = {
       "The member to assign the chat to, who has the permission `messages:send` or `chats:write`. Null unassigns it.",
     ifAssigneeId:
       "Assign the chat only if it is assigned to this member now, or to nobody (null). Otherwise the response is a 409 `chat_reassigned`, and nothing changes.",
+    marketing: "Whether the contact takes marketing templates, as you know it.",
+    "marketing.optedOut": "`true`: a marketing template to the contact is a 409 `opted_out`. `false`: it is sent.",
   },
   example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
 };
@@ -107,6 +109,8 @@ export const newMessage: RequestBodySpec = {
       "Don't try to deliver the message after this time: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
     ifSeq:
       "Sends the message only if the chat's newest message has this `seq`, and no scheduled message is due within 15 seconds. Otherwise the response is 409 `chat_moved_on`.",
+    ifOpen:
+      "`true` sends the message only before the chat's `replyUntil`. Otherwise the response is 409 `window_closed`. A scheduled message is checked again when it is due, and then ends as FAILED with this code.",
     interactive: `Choices below the text, which then has at most ${MAX_INTERACTIVE_CONTENT.toLocaleString("en")} characters. With a \`mediaUrl\` and a type (not AUDIO), the media stands above the text. The channel shows all of it: as buttons, as a list, or as lines of text. Can't be combined with \`templateId\`, \`location\` or \`contacts\`.`,
     "interactive.choices":
       "The choices, all of one type. `reply`: the contact answers with its `title`, and the answer has its `id`. `link`: opens a page. `location`: asks for the contact's location, and is the only choice. Titles and ids are unique.",

@@ -70,6 +70,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   nothing_unanswered: "The contact has not written since the last message to it.",
   chat_moved_on:
     "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 15 seconds.",
+  window_closed: "The message has `ifOpen`, and the chat's `replyUntil` has passed.",
+  opted_out: "The template's network says that it is marketing, and the chat's `marketing.optedOut` is true.",
   schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,
   note_limit: `The chat already has ${shown(MAX_NOTES)} notes.`,
   not_scheduled: "The message was never scheduled, or is no longer scheduled.",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ListedType } from "../model/event.ts";
 import { MESSAGE_STATUSES } from "../model/message.ts";
 import { DISABLED_REASONS } from "../model/webhook.ts";
-import { callerName, channelWarnings, chatSchema, messageSchema, noteSchema } from "./resources.ts";
+import { callerName, channelWarnings, chatSchema, marketingSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, countOrNull, groupOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
 /**
@@ -40,6 +40,11 @@ const VARIANTS: Record<string, Variant> = {
     },
     shown: { chat },
     nameless: { by: callerId.nullable().describe(ASSIGNED_BY) },
+  },
+  ChatConsentEventData: {
+    types: ["chat.consent"],
+    facts: { marketing: marketingSchema },
+    shown: { chat },
   },
   NoteEventData: {
     types: ["note.created", "note.deleted"],

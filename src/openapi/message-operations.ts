@@ -19,6 +19,8 @@ const resend: RequestBodySpec = {
     scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. A time in the past means at once. Default: at once.`,
     expiresAt:
       "Don't try to deliver the message after this time: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
+    ifSeq: "As in a send.",
+    ifOpen: "As in a send.",
   },
   example: { expiresAt: "2026-11-20T12:00:00.000Z" },
   mayBeEmpty: true,
@@ -79,7 +81,17 @@ export const MESSAGE_OPERATIONS = tagged("Messages", [
         replayed("sent the message again", "request"),
       ),
     ],
-    errors: ["sender_not_found", "not_failed", "redacted", "schedule_full", "chat_backlog", "chat_full"],
+    errors: [
+      "sender_not_found",
+      "not_failed",
+      "redacted",
+      "chat_moved_on",
+      "window_closed",
+      "opted_out",
+      "schedule_full",
+      "chat_backlog",
+      "chat_full",
+    ],
   },
   {
     route: "GET /chats/{id}/messages/{messageId}/attempts",

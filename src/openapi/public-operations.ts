@@ -81,7 +81,7 @@ const OF_CHATS = tagged("Chats", [
     id: "updateChat",
     summary: "Update a chat",
     description:
-      "Changes the contact's name, the chat's metadata and its assignee. Fields that are absent don't change. A change creates the event `chat.updated`, and another assignee the event `chat.assigned`. Sending changes no assignment. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
+      "Changes the contact's name, the chat's metadata and its assignee, and whether the contact takes marketing. Fields that are absent don't change. A change creates the event `chat.updated`, another assignee the event `chat.assigned`, and another `marketing` the event `chat.consent`. Sending changes no assignment. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
     body: chatChange,
     responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
     errors: ["missing_field", "member_not_found", "chat_reassigned"],
@@ -163,6 +163,8 @@ const OF_MESSAGES = tagged("Messages", [
       "template_not_approved",
       "template_not_supported",
       "chat_moved_on",
+      "window_closed",
+      "opted_out",
       "media_not_found",
       "media_used",
       "schedule_full",

@@ -53,6 +53,8 @@ const ERROR_CODES = [
   "`message_refused` (the network refuses this message with an error about the channel, while other chats get through)",
   "`delivery_timeout` (the service tried for a day)",
   "`expired` (`expiresAt` passed before it was delivered)",
+  "`window_closed` (a scheduled message with `ifOpen` was due after the chat's `replyUntil`)",
+  "`opted_out` (a scheduled message has a marketing template, and the contact has opted out of marketing)",
   "`redacted` (the message was redacted before it was delivered)",
   "`network_error`, or `network_` followed by the network's own code",
 ].join(", ");
@@ -87,6 +89,15 @@ export const cursorPaginationSchema = resource<pages.CursorPagination>()(
     hasMore: yesOrNo("Whether more rows follow in this direction"),
   }),
 );
+
+export const marketingSchema = z.object({
+  optedOut: yesOrNo("Whether the contact wants no marketing"),
+  at: time("When that was said"),
+  by: oneOf(
+    ["contact", "network", "key", "member"],
+    "Who said it. `contact`: the contact told its network, or wrote one of the channel's `stopWords`. `network`: the network refused a message for this reason. `key`, `member`: a change of the chat",
+  ),
+});
 
 export const chatSchema = resource<directory.Chat>()(
   "Chat",
@@ -137,6 +148,14 @@ export const chatSchema = resource<directory.Chat>()(
     assigneeId: textOrNull(
       "The member to whom the chat is assigned. Null: nobody. A removed member's id stays for a while",
     ),
+    replyUntil: timeOrNull(
+      "Until when the network takes free text, and not only templates: 24 hours after the contact last wrote. If the contact never wrote, this is `createdAt`. Null on channels that always take it",
+    ),
+    marketing: marketingSchema
+      .nullable()
+      .describe(
+        "Whether the contact takes marketing templates. What was said last holds. Null: nobody has said anything",
+      ),
   }),
 );
 

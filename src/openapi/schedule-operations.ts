@@ -43,6 +43,6 @@ export const SCHEDULE_OPERATIONS = tagged("Messages", [
       example: { scheduledAt },
     },
     responses: [jsonResponse(200, "The message.", oneMessage, { message: scheduled })],
-    errors: ["not_scheduled", "chat_backlog", "chat_full"],
+    errors: ["not_scheduled", "window_closed", "opted_out", "chat_backlog", "chat_full"],
   },
 ]);

@@ -51,7 +51,7 @@ export async function admitVisitor(
       channelId,
       address,
       clientNetwork: clientNetwork(request.headers.get("CF-Connecting-IP")),
-      admission: { origin, ownOrigin, fingerprint, readAt: allowing.readAt },
+      admission: { origin, ownOrigin, fingerprint, readAt: allowing.readAt, stopWords: allowing.settings.stopWords },
       hasUploads: mayUpload(allowing.settings, fingerprint !== null),
     },
   };

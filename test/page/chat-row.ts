@@ -14,6 +14,8 @@ export function chatRow(id: string, changes: Partial<Chat> = {}): Chat {
     nextScheduledAt: null,
     readUpTo: null,
     assigneeId: null,
+    replyUntil: null,
+    marketing: null,
     ...changes,
   };
 }

@@ -160,3 +160,19 @@ test("an address names a filter, and none that is unknown", () => {
   );
   expect(queryOf(filterOf("?view=other&x=1"))).toBe("");
 });
+
+test("a contact's message opens WhatsApp's window for a day, and nothing closes it again", () => {
+  const whatsapp = { id: "chn_1", kind: "whatsapp", name: "WA" } as const;
+  const createdAt = time(0);
+  const until = (minutes: number) => new Date(Date.parse(time(minutes)) + 86_400_000).toISOString();
+  const before = chat("a", { channel: whatsapp, createdAt, replyUntil: createdAt });
+  const first = afterMessage(before, message(1));
+  expect(first.replyUntil).toBe(until(1));
+  expect(afterMessage(first, message(2, { direction: "OUTBOUND" })).replyUntil).toBe(until(1));
+  // A message that its network delivered late.
+  const late = { ...message(2), networkTime: time(-600) };
+  expect(afterMessage(first, late).replyUntil).toBe(until(1));
+  const older = { type: "chat.updated", chatId: "a", data: { chat: before } } as unknown as FollowedEvent;
+  expect(afterEvent(first, older).replyUntil).toBe(until(1));
+  expect(afterMessage(chat("b"), message(1)).replyUntil).toBeNull();
+});

@@ -1,13 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../src/web/console/api.ts";
-import {
-  isInReach,
-  linesOf,
-  merged,
-  newestSeq,
-  reloaded,
-  windowClosesAt,
-} from "../../src/web/console/inbox/timeline.ts";
+import { isInReach, linesOf, merged, newestSeq, reloaded } from "../../src/web/console/inbox/timeline.ts";
 
 const AT = new Date(2026, 10, 20, 10).getTime();
 const time = (minutes: number) => new Date(AT + minutes * 60_000).toISOString();
@@ -93,12 +86,6 @@ test("a run ends with the day, the sender, the direction, or five minutes", () =
 test("the newest number counts placed messages alone", () => {
   expect(newestSeq([])).toBe(0);
   expect(newestSeq([message(3, 0), message(null, 1), message(7, 2), message(5, 3)])).toBe(7);
-});
-
-test("WhatsApp's window closes 24 hours after the contact's last message", () => {
-  expect(windowClosesAt([message(1, 0)], 24)).toBeNull();
-  const inbound = [message(1, 0, { direction: "INBOUND" }), message(2, 5, { direction: "INBOUND" }), message(3, 9)];
-  expect(windowClosesAt(inbound, 24)).toBe(Date.parse(time(5)) + 86_400_000);
 });
 
 test("a note stands behind the message after which it was written, and before none that is not loaded", () => {

@@ -94,6 +94,8 @@ export interface Adapter<Part = unknown> extends ChannelSpec {
    * `credentials`, if it arrived at the URL of the channel with the credentials `called`.
    */
   isFor?: (account: string, credentials: Credentials, called: Credentials) => boolean;
+  /** Whether a message failed with this code because the contact takes no marketing. */
+  isOptOut?: (code: string) => boolean;
   /** Lists the templates of an account, for a network that approves them; never throws. `after`: null for the first page. */
   listTemplates?: (
     list: { wabaId: string; after: string | null },

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import type { ChannelSettings } from "../../model/channel.ts";
 import type { RenderingOf } from "../../model/content.ts";
-import { atMost, optional, REQUIRED } from "../../model/field.ts";
+import { atMost, notBlankIfGiven, optional, REQUIRED, wellFormed } from "../../model/field.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
 import type { Alike } from "../../model/organization.ts";
+import { MAX_STOP_WORD, MAX_STOP_WORDS } from "../../model/stop-words.ts";
 
 /** What defines a kind of channel: its credentials, its settings, and the form of its contacts' addresses. */
 export interface ChannelSpec {
@@ -51,6 +52,14 @@ export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII charac
 /** How many calls of a network a channel can make per second. */
 export const MAX_CHANNEL_PER_SECOND = 1_000;
 
+const stopWord = z.string().check(z.trim(), notBlankIfGiven, wellFormed, ...atMost(MAX_STOP_WORD));
+
+/** The settings of every kind of channel. */
+export const commonSettings = {
+  stopWords: optional(z.array(stopWord).check(z.maxLength(MAX_STOP_WORDS))),
+};
+
 export const networkSettings = z.object({
   perSecond: optional(z.int().check(z.gte(1), z.lte(MAX_CHANNEL_PER_SECOND))),
+  ...commonSettings,
 });

@@ -6,6 +6,8 @@ import { isAllowedOrigin } from "./origin.ts";
 /** Which sockets a web channel accepts now. */
 export interface SocketPolicy {
   allowedOrigins: string[];
+  /** Absent for none. */
+  stopWords?: string[] | undefined;
   /** The fingerprint of each secret that verifies users; empty unless the caller asked for fingerprints. */
   fingerprints: string[];
 }
@@ -23,7 +25,8 @@ export async function socketPolicyOf(
 ) {
   const secrets = withFingerprints ? await record.identitySecrets(now) : [];
   const fingerprints = await Promise.all(secrets.map(secretFingerprint));
-  return { allowedOrigins: record.settings.allowedOrigins ?? [], fingerprints } satisfies SocketPolicy;
+  const { allowedOrigins = [], stopWords } = record.settings;
+  return { allowedOrigins, fingerprints, stopWords } satisfies SocketPolicy;
 }
 
 /** Identifies a secret without revealing it: secrets are random, so nobody can guess one from its hash. */

@@ -4,7 +4,7 @@ import { atMost, optional } from "../../model/field.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
 import { UPLOADS } from "../../model/page-facts.ts";
 import { pageSettings } from "../../model/page-settings.ts";
-import type { ChannelSpec } from "../network/spec.ts";
+import { type ChannelSpec, commonSettings } from "../network/spec.ts";
 
 /** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
 export const MAX_ORIGINS = 20;
@@ -38,6 +38,7 @@ export const webSpec: ChannelSpec = {
     allowedOrigins: optional(z.array(origin).check(z.maxLength(MOST_ORIGINS))),
     uploads: optional(z.enum(UPLOADS)),
     ...pageSettings,
+    ...commonSettings,
   }),
   defaults: { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false, askContact: "never" },
   // The addresses of anonymous visitors start with `web_`.

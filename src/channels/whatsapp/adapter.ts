@@ -1,5 +1,6 @@
 import type { Adapter } from "../network/adapter.ts";
 import { actOnWhatsApp } from "./acts.ts";
+import { isOptOut } from "./errors.ts";
 import { inspectNumber } from "./inspect.ts";
 import { listWhatsAppTemplates } from "./list-templates.ts";
 import { whatsappMedia } from "./media.ts";
@@ -24,6 +25,7 @@ export const whatsapp: Adapter<WhatsAppPart> = {
   handshake,
   isFor,
   registerWebhook: registerWhatsAppWebhook,
+  isOptOut,
   inspect: inspectNumber,
   isAskedDaily: true,
   listTemplates: listWhatsAppTemplates,

@@ -51,6 +51,7 @@ const BROKEN: Rule = { about: "account", does: "break" };
 
 const INVALID = 100;
 const NO_ACCESS = 33;
+const OPTED_OUT = 131050;
 const MAX_TEXT = 500;
 
 /** Errors with which Meta refuses media: among others, an upload that it no longer has. */
@@ -92,6 +93,11 @@ function codeOf({ code }: MetaError, rule: Rule | undefined): string {
 /** Whether an error with the service's code `code` may be about the media of the message. */
 export function isAboutMedia(code: string): boolean {
   return ABOUT_MEDIA.has(code);
+}
+
+/** Whether an error with the service's code `code` says that the contact takes no marketing. */
+export function isOptOut(code: string): boolean {
+  return code === `network_${OPTED_OUT}`;
 }
 
 /** Meta's text of an error. Meta quotes a malformed access token in it, so the token is removed. */

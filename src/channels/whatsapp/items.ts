@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import type { InboundItem, ParsedWebhook, StatusUpdate } from "../../model/network.ts";
+import type { InboundItem, MarketingChoice, ParsedWebhook, StatusUpdate } from "../../model/network.ts";
 import type { Price } from "../../model/received.ts";
 import { isLoggable, loggable, newFields } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { parseJson } from "../network/network-response.ts";
-import { receivedTerm } from "../network/received.ts";
+import { receivedAt, receivedTerm } from "../network/received.ts";
 import { accountNotice, isAboutAccount } from "./account-news.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
@@ -24,6 +24,7 @@ const change = z.object({
     contacts: anything,
     messages: anything,
     statuses: anything,
+    user_preferences: anything,
     errors: anything,
   }),
 });
@@ -35,6 +36,7 @@ const status = z.object({
   recipient_user_id: person,
   recipient_parent_user_id: person,
   biz_opaque_callback_data: textField,
+  timestamp: z.optional(z.unknown()),
   errors: anything,
   recipient_type: textField,
   recipient_participant_id: z.optional(z.unknown()),
@@ -46,11 +48,21 @@ const status = z.object({
 /** Meta's own are words such as `authentication-international`. */
 const MAX_CATEGORY = 64;
 const GROUP_FIELD = /^group_/;
+/** Fields with messages, statuses and the choices of contacts. */
+const READ_FIELDS = ["messages", "user_preferences"];
 /** Fields that say nothing that the service uses. */
-const QUIET_FIELD = /^(?:account_|calls|flows|history|message_echoes|messaging_handovers|security|smb_|standby|user_)/;
+const QUIET_FIELD = /^(?:account_|calls|flows|history|message_echoes|messaging_handovers|security|smb_|standby)/;
 /** Types of messages that `describe` knows, or that are stored whole. */
 const TYPE =
   /^(?:text|image|video|audio|document|sticker|location|contacts|button|interactive|order|reaction|edit|revoke|system|unsupported|request_welcome|unknown)$/;
+
+const preference = z.object({
+  wa_id: person,
+  user_id: person,
+  category: textField,
+  value: textField,
+  timestamp: z.optional(z.unknown()),
+});
 
 /** Meta's statuses. `played` is the `read` of voice messages. */
 const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
@@ -116,14 +128,14 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       return;
     }
     if (about && GROUP_FIELD.test(about.field)) return inGroup();
-    if (about && about.field !== "messages") return ignore("field", about.field, QUIET_FIELD.test(about.field));
+    if (about && !READ_FIELDS.includes(about.field)) return ignore("field", about.field, QUIET_FIELD.test(about.field));
     read("change", change, each, ({ value }) => {
       const account = value.metadata?.phone_number_id ?? null;
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
       const contacts: MetaContact[] = [];
       for (const one of value.contacts) read("contact", contact, one, (known) => contacts.push(known));
       const byId = new Map(contacts.flatMap((one) => distinct([one.wa_id, one.user_id]).map((id) => [id, one])));
-      const isAlone = value.messages.length + value.statuses.length === 1;
+      const isAlone = value.messages.length + value.statuses.length + value.user_preferences.length === 1;
       const only = isAlone && contacts.length === 1 ? contacts[0] : undefined;
       /** The contact of an item: found by its ids, or the only contact if there is only one item. */
       const contactOf = (...ids: (string | undefined)[]) =>
@@ -150,6 +162,13 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
           const item = statusItem(parsed, contactOf(parsed.recipient_id, parsed.recipient_user_id));
           if (item) add(item);
           else ignore("status", parsed.status);
+        });
+      }
+      for (const one of value.user_preferences) {
+        read("preference", preference, one, (parsed) => {
+          const item = marketingChoice(parsed, contactOf(parsed.wa_id, parsed.user_id));
+          if (item) add(item);
+          else notes.push("preference ignored");
         });
       }
       for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));
@@ -180,6 +199,7 @@ function statusItem(parsed: z.output<typeof status>, contact: MetaContact | unde
     status: state,
     error,
     ...(parsed.pricing && { price: priceOf(parsed.pricing) }),
+    ...(error && { failedAt: receivedAt(parsed.timestamp) }),
     ...(reactedAt !== undefined && { reactionAt: Number(reactedAt) }),
   };
 }
@@ -190,6 +210,16 @@ function priceOf({ category, type, billable }: NonNullable<z.output<typeof statu
     type: receivedTerm(type, MAX_CATEGORY),
     billable: billable ?? null,
   };
+}
+
+/** What a contact said of marketing; null for another category, another word, or without an address. */
+function marketingChoice(
+  { wa_id, user_id, category, value, timestamp }: z.output<typeof preference>,
+  contact: MetaContact | undefined,
+): MarketingChoice | null {
+  const [address, ...addresses] = distinct([wa_id, contact?.wa_id, user_id, contact?.user_id]);
+  if (category !== "marketing_messages" || (value !== "stop" && value !== "resume") || !address) return null;
+  return { kind: "marketing", address, addresses, optedOut: value === "stop", at: receivedAt(timestamp) };
 }
 
 function errorOf(value: unknown): NonNullable<StatusUpdate["error"]> {

@@ -236,6 +236,31 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, assignment, as.isRepeat));
   }
 
+  /**
+   * Says whether the contact takes marketing, and changes the assignee and the details too, all or nothing. Not a field of
+   * `patch`, as for `assign`.
+   */
+  changeMarketing(
+    as: AsOwner,
+    marketing: rpc.MarketingChange,
+    patch: rpc.DetailsPatch,
+    assignment: rpc.Assignment | null,
+  ): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) =>
+      this.parts.details.patch(identity, patch, assignment, as.isRepeat, marketing),
+    );
+  }
+
+  /** The contact told its network whether it takes marketing. */
+  hearMarketing(as: AsOwner, said: Omit<rpc.Said, "by">): Promise<rpc.ApplyStatusAnswer> {
+    return this.#forOwner(as, async () => {
+      this.parts.consent.hear({ ...said, by: "contact" });
+      // Even if it was heard before: the first call may have lost the alarm.
+      await this.parts.announce();
+      return { outcome: "ok" };
+    });
+  }
+
   answered(as: AsOwner): Promise<rpc.ChangeAnswer> {
     return this.#forOwner(as, () => this.parts.details.answered());
   }

@@ -157,6 +157,11 @@ export class ChatReporter extends WriteBehind<Report> {
     return isWaiting;
   }
 
+  /** When the contact last wrote, Unix milliseconds; null if it never did. */
+  contactWroteAt(): number | null {
+    return this.#activity.news(this.#lastReport()).contactWroteAt;
+  }
+
   /** The seq up to which messages are counted in the last report. */
   get countedUpTo(): number {
     return this.#lastReport()?.seq ?? 0;

@@ -1,4 +1,4 @@
-import type { ChatActivity, ChatDetails, LastMessage } from "../../model/chat.ts";
+import type { ChatActivity, ChatDetails, LastMessage, Marketing } from "../../model/chat.ts";
 import { type ConversationNews, countMessage } from "../../model/conversation-counts.ts";
 import type { Message } from "../../model/message.ts";
 import type { ChatState } from "../../model/organization.ts";
@@ -14,6 +14,8 @@ export interface ActivitySources {
   scheduled: { nextDueAt(): number | null };
   /** See `Acts`. */
   acts: { readUpTo(): number | null };
+  /** See `Consent`. */
+  consent: { marketing(): Marketing | null };
   /** See `StoredDetails`. */
   details: {
     assigneeId(): string | null;
@@ -25,7 +27,7 @@ export interface ActivitySources {
 /** The chat's last report to its organization. `seq` is that of the newest message then. */
 interface Reported {
   seq: number;
-  state: Pick<ChatState, "unansweredSince" | "isUncounted" | "askedAt">;
+  state: Pick<ChatState, "unansweredSince" | "isUncounted" | "askedAt" | "contactWroteAt">;
 }
 
 /** What happened up to the message `seq`. */
@@ -47,7 +49,7 @@ export class CurrentActivity {
 
   /** @param last the last report; null before the first one */
   read(last: Reported | null): ChatActivity {
-    const { acts, details, log, scheduled } = this.#sources;
+    const { acts, consent, details, log, scheduled } = this.#sources;
     const { seq, at } = log.newest();
     const hasLast = !log.isEmpty;
     return {
@@ -57,6 +59,8 @@ export class CurrentActivity {
       nextScheduledAt: scheduled.nextDueAt(),
       readUpTo: acts.readUpTo(),
       assigneeId: details.assigneeId(),
+      contactWroteAt: this.news(last).contactWroteAt,
+      marketing: consent.marketing(),
       details: details.details(),
     };
   }
@@ -102,6 +106,7 @@ export class CurrentActivity {
       unansweredSince: last?.state.unansweredSince ?? null,
       isUncounted: last?.state.isUncounted ?? false,
       askedAt: last?.state.askedAt ?? null,
+      contactWroteAt: this.#contactWroteAt(last),
       counts: {},
       members: {},
     });
@@ -113,6 +118,13 @@ export class CurrentActivity {
     }
     if (log.isEmpty) Object.assign(walked, NOTHING_UNANSWERED);
     return walked;
+  }
+
+  #contactWroteAt(last: Reported | null): number | null {
+    if (last === null) return null;
+    const { contactWroteAt } = last.state;
+    // An earlier version did not report it.
+    return contactWroteAt === undefined ? this.#sources.log.contactWroteAt() : contactWroteAt;
   }
 }
 

@@ -40,7 +40,9 @@ export function forChannel(
   }
   const { text, interactive: choices } = templateAsText(template.parts, prepared.text);
   const rendering = choices && channel.renderingOf(choices, { address, hasMedia: false });
-  return accept(choices && rendering && { ...choices, rendering }, { ...prepared, text, template: null });
+  // A scheduled message is judged again by its template, and so is a resend.
+  const judged = template.isMarketing ? { ...template, parts: undefined, isText: true as const } : null;
+  return accept(choices && rendering && { ...choices, rendering }, { ...prepared, text, template: judged });
 }
 
 /** The content type of an audio message; null if it is not known, as behind most links. */

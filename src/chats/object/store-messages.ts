@@ -17,8 +17,10 @@ import { typeOfFile } from "../../model/file.ts";
 import { messageId } from "../../model/id.ts";
 import type { Message } from "../../model/message.ts";
 import { pick } from "../../model/pick.ts";
+import { wroteAt } from "../../model/reply-window.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { ChatReporter } from "./chat-report.ts";
+import type { Consent } from "./consent.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { forChannel, headerFault } from "./for-channel.ts";
@@ -32,6 +34,7 @@ import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, plac
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { RowWithoutSeq } from "./scheduled/scheduled-rows.ts";
+import type { SendConditions } from "./send-conditions.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 interface Parts {
@@ -41,6 +44,8 @@ interface Parts {
   visitors: VisitorSockets;
   files: ChatFiles;
   report: ChatReporter;
+  conditions: SendConditions;
+  consent: Consent;
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -80,11 +85,12 @@ export class MessageStore {
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
     const movedOn = chatMovedOn(draft, this.#parts);
     if (movedOn) return movedOn;
+    const given = draft.prepared.template;
+    const unmet = this.#parts.conditions.refusalOf(identity, { ifOpen: draft.ifOpen, template: given });
+    if (unmet) return { outcome: "refused", code: unmet };
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
-    const file = repeated
-      ? this.#repeatedFile(draft, repeated)
-      : this.#fileOf(identity, draft, draft.prepared.template);
+    const file = repeated ? this.#repeatedFile(draft, repeated) : this.#fileOf(identity, draft, given);
     if ("outcome" in file) return file;
     const { fingerprint } = draft;
     // Only visitors see who wrote: a network's app shows the company alone.
@@ -209,6 +215,7 @@ export class MessageStore {
     if (file.text !== undefined) message.text = file.text;
     const row = { message, dedupe, fingerprint: null, template: null, delivery: null };
     const doc = log.append({ ...row, ...pick(file, "media", "takeFile") });
+    if (draft.isStop) this.#parts.consent.hear({ optedOut: true, at: wroteAt(message), by: "contact" });
     return { outcome: "stored", doc };
   }
 

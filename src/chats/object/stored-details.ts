@@ -1,9 +1,16 @@
 import { callOrganization } from "../../calls/call-organization.ts";
-import type { ChatDetails } from "../../model/chat.ts";
-import type { Assignment, ChangeAnswer, ChatIdentity, DetailsPatch } from "../../model/chat-answers.ts";
+import type { ChatDetails, Marketing } from "../../model/chat.ts";
+import type {
+  Assignment,
+  ChangeAnswer,
+  ChatIdentity,
+  DetailsPatch,
+  MarketingChange,
+} from "../../model/chat-answers.ts";
 import { mergedMetadata } from "../../model/message.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatReporter } from "./chat-report.ts";
+import { type Consent, consentEvent } from "./consent.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -14,6 +21,7 @@ interface Parts {
   log: MessageLog;
   adoption: Adoption;
   report: ChatReporter;
+  consent: Consent;
   alarm: StandingAlarm;
   files: Pick<ChatFiles, "keepChat">;
 }
@@ -57,7 +65,8 @@ export class StoredDetails {
   }
 
   /**
-   * Changes the contact's name, the metadata and the assignee, all or nothing. Unchanged fields make no event.
+   * Changes the contact's name, the metadata, the assignee and the marketing, all or nothing. Unchanged fields make no
+   * event.
    * @param assignment null if the assignee stays
    * @param isRepeat an earlier call with the same assignment may have changed the chat
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
@@ -67,11 +76,12 @@ export class StoredDetails {
     patch: DetailsPatch,
     assignment: Assignment | null = null,
     isRepeat = false,
+    marketing: MarketingChange | null = null,
   ): Promise<ChangeAnswer> {
     const isOfDetails = patch.name !== undefined || patch.metadata !== undefined;
     const before = isOfDetails ? await this.#current(identity) : null;
     if (isOfDetails && !before) return { outcome: "unknown" };
-    return this.#change(before?.() ?? null, patch, assignment, isRepeat);
+    return this.#change(before?.() ?? null, patch, assignment, isRepeat, marketing);
   }
 
   /**
@@ -137,6 +147,7 @@ export class StoredDetails {
     patch: DetailsPatch,
     assignment: Assignment | null = null,
     isRepeat = false,
+    marketing: MarketingChange | null = null,
   ): Promise<ChangeAnswer> | ChangeAnswer {
     const assigneeId = this.assigneeId();
     const expected = assignment?.ifAssigneeId;
@@ -145,23 +156,26 @@ export class StoredDetails {
     if (expected !== undefined && expected !== assigneeId && !isDone) return { outcome: "reassigned" };
     const details = before && changedDetails(before, patch);
     if (details?.faults) return { outcome: "invalid", faults: details.faults };
-    this.#store(details?.after ?? null, assignment?.assigneeId === assigneeId ? null : assignment);
+    const said = marketing && this.#parts.consent.changedBy(marketing.by, marketing.optedOut, Date.now());
+    this.#store(details?.after ?? null, assignment?.assigneeId === assigneeId ? null : assignment, said);
     return this.#reported();
   }
 
   /** Stores what changes in one commit. Null stays as it is. */
-  #store(details: ChatDetails | null, assignment: Assignment | null): void {
-    if (!details && !assignment) return;
-    const { files, log, report, storage } = this.#parts;
+  #store(details: ChatDetails | null, assignment: Assignment | null, marketing: Marketing | null = null): void {
+    if (!details && !assignment && !marketing) return;
+    const { consent, files, log, report, storage } = this.#parts;
     const about = { seq: null, at: Date.now() };
     const { assigneeId = null, by = null } = assignment ?? {};
     const facts = [
       ...(details ? [{ ...about, type: "chat.updated" as const, note: null }] : []),
       ...(assignment ? [{ ...about, type: "chat.assigned" as const, note: { assigneeId, by } }] : []),
+      ...(marketing ? [consentEvent(marketing)] : []),
     ];
     log.commit(facts, () => {
       if (details) storage.kv.put("details", details);
       if (assignment) this.#assign(assigneeId);
+      if (marketing) consent.write(marketing);
       files.keepChat();
     });
     report.stateChanged();

@@ -130,6 +130,12 @@ export const RESOURCES = {
       ),
       "per-second": field("n", "settings.perSecond", `${networkKinds()}: messages per second`, wholeNumber),
       "waba-id": field("id", "settings.wabaId", "whatsapp: the account that the templates are synced from"),
+      "stop-word": listField(
+        "text",
+        "settings.stopWords",
+        "A text with which a contact ends marketing, for example STOP",
+        listOrNull,
+      ),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       uploads: field("whose", "settings.uploads", `web: who can send files, one of ${UPLOADS.join(", ")}`),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),

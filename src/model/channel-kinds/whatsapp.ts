@@ -29,11 +29,15 @@ export const whatsappDescription: NetworkDescription = {
       "Or in your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the fields below “Webhook fields” that the check names.",
     isRegistered: true,
   },
-  // https://developers.facebook.com/docs/whatsapp/conversation-types
   hasTemplates: true,
-  freeTextHours: 24,
   firstMessage: "Write to the number from your own phone.",
 };
+
+/**
+ * For how long after a contact's message WhatsApp takes free text.
+ * @see https://developers.facebook.com/docs/whatsapp/conversation-types
+ */
+export const WHATSAPP_WINDOW_MS = 86_400_000;
 
 /** The error codes of messages that only WhatsApp refuses. */
 export const whatsappFailures = {

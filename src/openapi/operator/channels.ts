@@ -5,6 +5,7 @@ import { MAX_ORIGINS } from "../../channels/web/spec.ts";
 import { channelPatch, newChannelBody } from "../../management/channels.ts";
 import { overlapBody } from "../../management/overlap.ts";
 import { NETWORKS, networkKinds } from "../../model/channel-kind.ts";
+import { MAX_STOP_WORD, MAX_STOP_WORDS } from "../../model/stop-words.ts";
 import { examples } from "../examples.ts";
 import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
 import { jsonResponse, type OperationSpec, type RequestBodySpec, tagged } from "../operation.ts";
@@ -52,6 +53,7 @@ const FIELDS: Record<string, string> = {
   askContact:
     "web: when anonymous visitors are asked for their name and email address: `never`, after the first message (`afterFirst`), or outside of the hours (`whenClosed`).",
   hideWhenClosed: "web: whether the launcher is hidden outside of the hours.",
+  stopWords: `The texts with which a contact ends marketing, such as \`STOP\`: at most ${MAX_STOP_WORDS} of at most ${MAX_STOP_WORD} characters. A message that is exactly one of them, whatever its case, sets the chat's \`marketing.optedOut\`. Default: none.`,
   wabaId:
     "whatsapp: the id of the WhatsApp Business account that the channel's templates are synced from. Default: none.",
   perSecond: `${networkKinds()}: the maximum number of calls to the network per second.`,

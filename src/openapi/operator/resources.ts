@@ -179,6 +179,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
         .number()
         .optional()
         .describe(`${networkKinds()}: the maximum number of calls to the network per second`),
+      stopWords: z.array(z.string()).optional().describe("The texts with which a contact ends marketing"),
       wabaId: textIfSet("whatsapp: the WhatsApp Business account that the channel's templates are synced from"),
     }),
     limits: group(LIMITS, { chats, origins }),

@@ -1,8 +1,8 @@
 import type { Limits } from "../../db/schema.ts";
 import type { ChannelKind } from "../../model/channel-kind.ts";
+import { shownWarnings } from "../../model/channel-warning.ts";
 import type { ChatRetention } from "../../model/chat-answers.ts";
 import { addCounts } from "../../model/counts.ts";
-import { shownWarnings } from "../../model/channel-warning.ts";
 import { addToHistory, type History } from "../../model/history.ts";
 import type { ChannelCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../../model/organization.ts";
 

@@ -13,6 +13,7 @@ import type {
   OpenRequest,
   Waiting,
 } from "../../model/organization.ts";
+import { replyUntil } from "../../model/reply-window.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
@@ -38,6 +39,8 @@ export type ChatRow = {
   next_scheduled_at: number | null;
   read_up_to: number | null;
   assignee: string | null;
+  contact_wrote_at: number | null;
+  marketing: string | null;
   report: number;
   depth: number;
   attempts: string;
@@ -50,8 +53,8 @@ export type ChatRow = {
 };
 
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
-  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, report, depth, attempts, events, told_after, told_version,
-  unanswered_move, scheduled_move, name_move`;
+  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, contact_wrote_at, marketing, report, depth,
+  attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -211,7 +214,7 @@ export class ChatTable {
     now: number,
   ): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
-    const { depth, oldest, attempts, members, nextDueAt, number, events } = report;
+    const { contactWroteAt, marketing, depth, oldest, attempts, members, nextDueAt, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
@@ -226,7 +229,8 @@ export class ChatTable {
     this.#members.change({ counts, countsBefore, before: row, after }, now);
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
-         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?, report = ?, depth = ?, oldest = ?, next_due_at = ?,
+         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?,
+         contact_wrote_at = coalesce(?, contact_wrote_at), marketing = coalesce(?, marketing), report = ?, depth = ?, oldest = ?, next_due_at = ?,
          attempts = ?, members = coalesce(?, members), events = ?, told_after = ?, told_version = ?,
          unanswered_move = coalesce(?, unanswered_move), scheduled_move = coalesce(?, scheduled_move),
          name_move = coalesce(?, name_move) where id = ?`,
@@ -240,6 +244,8 @@ export class ChatTable {
       nextScheduledAt,
       readUpTo,
       assignee,
+      contactWroteAt ?? null,
+      marketing ? JSON.stringify(marketing) : null,
       number,
       depth,
       depth > 0 ? oldest : null,
@@ -386,7 +392,8 @@ export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLas
   };
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
-  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)}}`;
+  const openUntil = replyUntil(kind, row.created_at, row.contact_wrote_at);
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"}}`;
 }
 
 function timeAsJson(at: number | null): string {

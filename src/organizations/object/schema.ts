@@ -239,4 +239,12 @@ export const ORGANIZATION_SCHEMA = [
    alter table chats add column username text;
    -- Other chats of the contact, which began before the network said so: ids as JSON; null if there are none.
    alter table chats add column same_as text;`,
+  `-- When the contact last wrote; null if it never did, and until a chat of an earlier version reports again.
+   alter table chats add column contact_wrote_at integer;
+   -- What is known of the chats whose network may take free text now.
+   update chats set contact_wrote_at =
+       case when last_message ->> '$.direction' = 'INBOUND' then last_message_at else unanswered_since end
+     where active_at > (unixepoch() - 86400) * 1000;
+   -- Marketing as JSON; null if nobody has said anything.
+   alter table chats add column marketing text;`,
 ];

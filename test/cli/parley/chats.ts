@@ -174,6 +174,20 @@ export function chatTests(placeOf: () => Place): void {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not_failed")]);
   });
 
+  test("a chat is shown with its contact's marketing, which is changed, and a send can ask for an open window", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    expect((await place.run(["chats", "show", chatId], env)).stdout).toMatch(/^marketing +–$/m);
+    const change = (to: string) => ["chats", "change", chatId, "--marketing", to];
+    expect((await place.json(change("off"), env)).chat).toMatchObject({ marketing: { optedOut: true, by: "key" } });
+    expect((await place.json(change("on"), env)).chat).toMatchObject({ marketing: { optedOut: false } });
+    const wrong = await place.run(change("maybe"), env);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--marketing must be on or off")]);
+    // A web chat has no window.
+    const sent = await place.json(["send", chatId, "One", "--if-open"], env);
+    expect(sent.message).toMatchObject({ seq: 1, status: "SENT" });
+  });
+
   test("a send with --if-seq is refused if something came in between, and times that are none are a mistake", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);

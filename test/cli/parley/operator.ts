@@ -255,6 +255,10 @@ export function operatorTests(placeOf: () => Place): void {
     const { id } = await createChannel(await createOrganization(place.world), { kind: "whatsapp" });
     const changed = await place.run(["channels", "change", id, "--waba-id", "102290129340398"]);
     expect(changed.stdout).toMatch(/^settings\.wabaId +102290129340398$/m);
+    const words = await place.json(["channels", "change", id, "--stop-word", "STOP", "--stop-word", "Keine Werbung"]);
+    expect(words.channel).toMatchObject({ settings: { stopWords: ["STOP", "Keine Werbung"] } });
+    const none = await place.json(["channels", "change", id, "--stop-word", "default"]);
+    expect(none.channel).not.toMatchObject({ settings: { stopWords: expect.anything() } });
   });
 
   test("a web chat's sites and uploads are changed, and one change leaves the other", async () => {

@@ -21,6 +21,8 @@ test("POST /chats returns a 201 with all fields, and GET returns the same chat",
       nextScheduledAt: null,
       readUpTo: null,
       assigneeId: null,
+      replyUntil: null,
+      marketing: null,
     },
   });
   expect((await api("GET", `/chats/${answer.body.chat.id}`)).body).toEqual(answer.body);

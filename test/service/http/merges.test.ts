@@ -153,6 +153,14 @@ const MERGES: Record<string, Merge> = {
       [null, {}],
     ],
   },
+  // What was said can't be taken back, only changed.
+  "updateChat marketing": {
+    patch: chat,
+    steps: [
+      [{ optedOut: true }, { optedOut: true, at: expect.any(String), by: "key" }],
+      [{ optedOut: false }, { optedOut: false, at: expect.any(String), by: "key" }],
+    ],
+  },
 };
 
 test("each field of a PATCH that is an object has a case", () => {

@@ -70,6 +70,7 @@ test("a code that a route throws is on its operation", () => {
     "media_used",
     "missing_authorization",
     "missing_field",
+    "opted_out",
     "permission_denied",
     "quota_exceeded",
     "rate_limited",
@@ -80,6 +81,7 @@ test("a code that a route throws is on its operation", () => {
     "template_not_supported",
     "unavailable",
     "validation_failed",
+    "window_closed",
   ]);
   expect(codesOf("GET /api/v1/key")).not.toContain("permission_denied");
   expect(codesOf("DELETE /admin/v1/members/{id}")).toEqual(expect.arrayContaining(["last_member", "member_not_found"]));

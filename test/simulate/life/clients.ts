@@ -66,7 +66,8 @@ export class Clients extends Requests {
   /** `POST /messages/{id}/resend`. */
   resend(chat: SimulatedObject, messageId: string, body: { scheduledAt?: number }): void {
     const ids = { chatId: chat.name, messageId };
-    const request = { senderId: undefined, scheduledAt: undefined, expiresAt: undefined, ...body };
+    const none = { senderId: undefined, scheduledAt: undefined, expiresAt: undefined };
+    const request = { ...none, ifSeq: undefined, ifOpen: undefined, ...body };
     this.request("resend", ({ env }) => this.#service.resendMessage(env, CONTEXT, CALLER, ids, request));
   }
 

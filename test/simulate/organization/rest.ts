@@ -16,6 +16,7 @@ interface ReportedRow {
   last_message_at: number | null;
   last_message: string | null;
   unanswered_since: number | null;
+  contact_wrote_at: number | null;
   depth: number;
   oldest: number | null;
   attempts: string;
@@ -93,12 +94,14 @@ function checkReport(
   const last = messages.at(-1);
   const queued = messages.filter(({ status }) => status === "QUEUED");
   const since = messages.slice(messages.findLastIndex(({ direction }) => direction === "OUTBOUND") + 1)[0];
+  const wrote = messages.findLast(({ direction }) => direction === "INBOUND");
   const lastAt = last ? Date.parse(last.createdAt) : null;
   const expected = {
     active_at: Math.max(row.created_at, lastAt ?? 0),
     last_message_at: lastAt,
     lastMessage: last ? [last.id, last.seq, last.text, last.status] : null,
     unanswered_since: since ? Date.parse(since.createdAt) : null,
+    contact_wrote_at: wrote ? Date.parse(wrote.createdAt) : null,
     depth: queued.length,
     oldest: queued[0] ? Date.parse(queued[0].createdAt) : null,
   };
@@ -108,6 +111,7 @@ function checkReport(
     last_message_at: row.last_message_at,
     lastMessage: lastMessage && [lastMessage.id, lastMessage.seq, lastMessage.text, lastMessage.status],
     unanswered_since: row.unanswered_since,
+    contact_wrote_at: row.contact_wrote_at,
     depth: row.depth,
     oldest: row.oldest,
   };
@@ -116,9 +120,11 @@ function checkReport(
   // A report has what was counted when it was made. The counts of a lost instance may be missing.
   const isRight = (counted: number, happened: number) => (losses === 0 ? counted === happened : counted <= happened);
   const counted = JSON.parse(row.attempts) as Counts<string>;
-  const news: ConversationNews = { unansweredSince: null, isUncounted: false, askedAt: null, counts: {}, members: {} };
+  const none = { unansweredSince: null, isUncounted: false, askedAt: null, contactWroteAt: null };
+  const news: ConversationNews = { ...none, counts: {}, members: {} };
   for (const { direction, createdAt } of messages) {
-    const message = { isInbound: direction === "INBOUND", at: Date.parse(createdAt), namedSenderId: null };
+    const at = Date.parse(createdAt);
+    const message = { isInbound: direction === "INBOUND", at, namedSenderId: null };
     countMessage(news, message, null);
   }
   // These are read from the messages, so that a lost instance loses none.

@@ -57,6 +57,7 @@ export class SubscriptionChat {
       },
       scheduled: { nextDueAt: () => null },
       acts: { readUpTo: () => null },
+      consent: { marketing: () => null },
       details: { assigneeId: () => null, assignees: () => () => null, details: () => null },
       retention: { onRetention: () => {} },
       alarm: this.#alarm,

@@ -20,6 +20,7 @@ const NAMING = {
   "src/env.d.ts": "wrangler generates it from .dev.vars.optional.example",
   "src/cli/local/demo-messages.ts": "the demo has a chat of a network",
   "src/cli/local/demo.ts": "the demo has a channel of a network",
+  "src/model/reply-window.ts": "the list of the times in which one may answer",
   "src/model/example.ts": "the examples are about one network",
   "src/openapi/examples.ts": "the examples are about one network",
   "src/openapi/what-arrives.ts": "it puts the tables of all networks into one guide",

@@ -1,7 +1,7 @@
 import type { Adapter } from "../../../channels/network/adapter.ts";
 import { ADAPTERS } from "../../../channels/registry.ts";
 import type { NetworkKind } from "../../../model/channel-kind.ts";
-import type { ChatIdentity, Media } from "../../../model/chat-answers.ts";
+import type { ChatIdentity, Media, StatusNews } from "../../../model/chat-answers.ts";
 import type { OutboundFile } from "../../../model/file.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Outbound } from "../../../model/network.ts";
@@ -10,6 +10,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Logger } from "../../../platform/log.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
 import type { ChatReporter } from "../chat-report.ts";
+import type { Consent } from "../consent.ts";
 import type { ContactAddresses } from "../contact-addresses.ts";
 import type { Adoption } from "../identity.ts";
 import type { DeliveryError, DeliveryKnown, QueuedMessage } from "../log/delivery-column.ts";
@@ -27,7 +28,11 @@ export interface DeliveryParts {
   alarm: StandingAlarm;
   contact: ContactAddresses;
   report: ChatReporter;
+  consent: Consent;
 }
+
+/** What a status says besides the state of its part. */
+type StatusFacts = Pick<StatusNews, "price" | "failedAt">;
 
 /** A chat whose messages a network delivers. */
 export class NetworkChat {
@@ -49,7 +54,8 @@ export class NetworkChat {
   }
 
   /** A message as it is sent. */
-  outbound({ seq, message, parts, template }: QueuedMessage): Outbound {
+  outbound({ seq, message, parts, template: used }: QueuedMessage): Outbound {
+    const template = used?.isText ? null : used;
     const { contact, log } = this.parts;
     const { chatId } = this.identity;
     const address = contact.current(this.identity);
@@ -68,21 +74,30 @@ export class NetworkChat {
     return known(row, of ?? row.parts.of ?? countParts(this.adapter, this.outbound(row)));
   }
 
-  /** Stores a message's new state, if it differs from the old one. @param price what a status says; absent for nothing */
-  save(row: QueuedMessage, before: Known, after: Known, price?: Price): void {
+  /** Stores a message's new state, if it differs from the old one. @param news what a status says besides */
+  save(row: QueuedMessage, before: Known, after: Known, { price, failedAt }: StatusFacts = {}): void {
     const { seq, delivery, lastError } = row;
     const isPriced = price !== undefined && !isSame(price, row.message.price);
     const message = isPriced ? { ...row.message, price } : row.message;
     const parts = after.parts === before.parts ? null : partsKept(after);
     if (after.status !== before.status || after.error !== before.error || isPriced) {
-      this.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
+      this.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined, failedAt);
     } else if (parts) this.parts.log.writeDelivery(seq, { delivery, parts, lastError });
   }
 
-  /** Stores a message's new status, and the state of its delivery if that changed too. */
-  change(message: Message, status: Message["status"], error: DeliveryError | null, state?: DeliveryKnown): void {
-    const { clock, log } = this.parts;
-    log.writeStatus(message, { status, error, at: clock.now() }, state);
+  /** Stores a message's new status, and the state of its delivery if that changed too. @param failedAt see `save` */
+  change(
+    message: Message,
+    status: Message["status"],
+    error: DeliveryError | null,
+    state?: DeliveryKnown,
+    failedAt?: number,
+  ): void {
+    const { clock, consent, log } = this.parts;
+    const now = clock.now();
+    log.writeStatus(message, { status, error, at: now }, state);
+    if (status === "FAILED" && message.status !== "FAILED" && error && this.adapter.isOptOut?.(error.code))
+      consent.refused(failedAt ?? now);
     if (message.status === "QUEUED" && status !== "QUEUED") log.queue.left(message.seq);
   }
 }

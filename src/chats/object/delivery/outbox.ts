@@ -262,13 +262,13 @@ export class Outbox {
     const current = rowOfStatus(log, news, this.#sending?.seq ?? null);
     if (!current) return null;
     const before = chat.known(current);
-    const { messageId, networkId, status, error, price } = news;
+    const { messageId, networkId, status, error, price, failedAt } = news;
     const part = { networkId, status, error, isOurs: messageId !== null };
     const after = applyNews(before, error && log.isRedacted(current.seq) ? newsWithoutWords(part) : part);
     if (!after) return null;
     // A status without our id may be of another message, unless its own id is known.
     const isSure = part.isOurs || after.parts.ids.includes(networkId);
-    chat.save(current, before, after, isSure ? price : undefined);
+    chat.save(current, before, after, { failedAt, price: isSure ? price : undefined });
     if (after.broken === undefined) return Promise.resolve();
     if (this.#sending?.seq === current.seq) {
       // The attempt reports it at its end. Until then its answer may still show that the channel works.

@@ -2,6 +2,7 @@ import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import type { CountedMessage } from "../../../model/conversation-counts.ts";
 import { isMessageId, seqOf } from "../../../model/id.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
+import { wroteAt } from "../../../model/reply-window.ts";
 import { prepareSchema } from "../../../platform/object/schema-steps.ts";
 import { type StatusChange, updated, withStatus } from "../status-change.ts";
 import {
@@ -185,6 +186,15 @@ export class MessageLog {
       order by seq limit 1`;
     const [first] = this.#sql.exec<{ at: string }>(query, this.newest().seq - RECENT_MESSAGES).toArray();
     return first ? Date.parse(first.at) : null;
+  }
+
+  /** When the contact last wrote, Unix milliseconds, among the newest 1,000 messages; null if it did not. */
+  contactWroteAt(): number | null {
+    const query = `select doc ->> '$.createdAt' as createdAt, doc ->> '$.networkTime' as networkTime
+      from messages where seq > ? and doc ->> '$.direction' = 'INBOUND' order by seq desc limit 1`;
+    type Row = { createdAt: string; networkTime: string | null };
+    const [last] = this.#sql.exec<Row>(query, this.newest().seq - RECENT_MESSAGES).toArray();
+    return last ? wroteAt(last) : null;
   }
 
   /** A message by its id, which ends with its seq unless the message was scheduled. */

@@ -101,4 +101,6 @@ export const CHAT_SCHEMA = [
    alter table scheduled add column named integer;`,
   `-- The number of the event with which the message last got another time; null if it has its first one.
    alter table scheduled add column moved integer;`,
+  `-- 1 if the message takes its place only while the network takes free text.
+   alter table scheduled add column if_open integer;`,
 ];

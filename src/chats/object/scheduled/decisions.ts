@@ -1,6 +1,7 @@
 import type { Due, MoveBody } from "../../../model/chat-answers.ts";
 import { ERRORS, type Fault } from "../../../model/error.ts";
 import { timeFaults } from "../../../model/schedule.ts";
+import type { SendRefusal } from "../send-conditions.ts";
 
 /**
  * The decisions about scheduled messages. Pure functions of a message's row, the state of its chat and the time. Times
@@ -35,13 +36,18 @@ export type DueStep =
   | { step: "fail"; error: { code: string; message: string } }
   | { step: "wait"; until: number };
 
-/** @param limit the limit that one more message would exceed; null for none */
+/**
+ * @param unmet the condition that the message needs and that does not hold; null for none
+ * @param limit the limit that one more message would exceed; null for none
+ */
 export function dueStep(
   { dueAt, expiresAt }: { dueAt: number; expiresAt: number | null },
+  unmet: SendRefusal | null,
   limit: "chat_backlog" | "chat_full" | null,
   now: number,
 ): DueStep {
   if (expiresAt !== null && expiresAt <= now) return fail("expired", "It expired before it was delivered");
+  if (unmet !== null) return fail(unmet, ERRORS[unmet].text);
   if (limit === null) return { step: "place" };
   if (limit === "chat_full" || now - dueAt >= BACKLOG_DEADLINE_MS) return fail(limit, ERRORS[limit].text);
   return { step: "wait", until: Math.min(now + BACKLOG_RETRY_MS, expiresAt ?? Number.POSITIVE_INFINITY) };

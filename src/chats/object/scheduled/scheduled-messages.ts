@@ -23,6 +23,7 @@ import { isFull, limitReached } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { type AcceptedDraft, scheduledMessage } from "../log/new-message.ts";
 import { redacted } from "../log/redaction.ts";
+import type { SendConditions } from "../send-conditions.ts";
 import { withStatus } from "../status-change.ts";
 import {
   bySoonest,
@@ -56,6 +57,7 @@ interface Parts {
   logger: Logger;
   adoption: Adoption;
   report: ChatReporter;
+  conditions: SendConditions;
   /** See `MessageStore`, which uses scheduled messages, so its class isn't imported. */
   store: { place(identity: ChatIdentity, row: RowWithoutSeq, remove: () => void): string };
   /** How many messages wait for their network. */
@@ -144,8 +146,8 @@ export class ScheduledMessages implements DuePart {
     if (isFull(this.#parts.log)) return { outcome: "refused", code: "chat_full" };
     const at = new Date(Math.max(this.#parts.clock.now(), createdAt)).toISOString();
     const message = scheduledMessage(draft, prepared, { chatId, at });
-    const { fingerprint, media = null, isNamed } = draft;
-    const row = { message, dedupe, fingerprint, template: prepared.template, media, isNamed };
+    const { fingerprint, media = null, isNamed, ifOpen } = draft;
+    const row = { message, dedupe, fingerprint, template: prepared.template, media, isNamed, ifOpen };
     // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
     const turn = this.#parts.log.events.newest + 1;
     this.#commit([scheduledEvent(message)], () => {
@@ -266,8 +268,8 @@ export class ScheduledMessages implements DuePart {
     const moved = withTimes(message, times, now);
     const isMoved = scheduledAt !== before.scheduledAt;
     if (scheduledAt === null || (isMoved && isDue(scheduledAt, now))) {
-      const limit = this.#limit();
-      if (limit) return { outcome: "refused", code: limit };
+      const refusal = this.#parts.conditions.refusalOf(identity, row) ?? this.#limit();
+      if (refusal) return { outcome: "refused", code: refusal };
       return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };
     }
     const timedBy = isMoved ? this.#parts.log.events.newest + 1 : null;
@@ -330,7 +332,8 @@ export class ScheduledMessages implements DuePart {
   #placeOne(identity: ChatIdentity, entry: ScheduledEntry, now: number): boolean {
     const row = this.#rows.read(entry);
     const expiresAt = timeOf(row.message.expiresAt);
-    const next = dueStep({ dueAt: entry.dueAt, expiresAt }, this.#limit(), now);
+    const unmet = this.#parts.conditions.refusalOf(identity, row);
+    const next = dueStep({ dueAt: entry.dueAt, expiresAt }, unmet, this.#limit(), now);
     if (next.step === "wait") {
       this.#rest = { since: now, until: next.until, isForRoom: true };
       return false;

@@ -10,6 +10,8 @@ export interface RowWithoutSeq {
   media: Media | null;
   /** See `NewMessage`. */
   isNamed?: boolean | undefined;
+  /** See `Draft`. */
+  ifOpen?: boolean | undefined;
 }
 
 /** What an instance keeps in memory of a scheduled message. */
@@ -27,6 +29,7 @@ type Columns = {
   template: string | null;
   media: string | null;
   named?: number | null;
+  ifOpen?: number | null;
 };
 
 /**
@@ -57,18 +60,21 @@ export class ScheduledRows {
   }
 
   read({ id }: ScheduledEntry): RowWithoutSeq {
-    const query = "select doc, dedupe, fingerprint, template, media, named from scheduled where id = ?";
+    const query =
+      "select doc, dedupe, fingerprint, template, media, named, if_open as ifOpen from scheduled where id = ?";
     const [row] = this.#sql.exec<Columns>(query, id).toArray();
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return rowWithoutSeq(row);
   }
 
-  insert({ message, dedupe, fingerprint, template, media, isNamed }: RowWithoutSeq, { dueAt, turn }: Due): void {
+  insert(row: RowWithoutSeq, { dueAt, turn }: Due): void {
+    const { message, dedupe, fingerprint, template, media, isNamed, ifOpen } = row;
     const { id } = message;
     this.#sql.exec(
-      "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      `insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named, if_open)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[id, JSON.stringify(message), dueAt, turn, dedupe, fingerprint, template && JSON.stringify(template)],
-      ...[media && JSON.stringify(media), isNamed ? 1 : null],
+      ...[media && JSON.stringify(media), isNamed ? 1 : null, ifOpen ? 1 : null],
     );
     this.#entries().set(id, { id, dueAt, turn, dedupe, timedBy: 0 });
   }
@@ -105,7 +111,8 @@ export class ScheduledRows {
   }
 }
 
-export function rowWithoutSeq({ doc, dedupe, fingerprint, template, media, named }: Columns): RowWithoutSeq {
+export function rowWithoutSeq(row: Columns): RowWithoutSeq {
+  const { doc, dedupe, fingerprint, template, media, named, ifOpen } = row;
   return {
     message: JSON.parse(doc) as MessageWithoutSeq,
     dedupe,
@@ -113,5 +120,6 @@ export function rowWithoutSeq({ doc, dedupe, fingerprint, template, media, named
     template: template === null ? null : (JSON.parse(template) as UsedTemplate),
     media: media === null ? null : (JSON.parse(media) as Media),
     isNamed: named === 1,
+    ifOpen: ifOpen === 1,
   };
 }

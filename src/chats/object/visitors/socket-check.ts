@@ -1,5 +1,5 @@
 import { callObject, NEARBY } from "../../../calls/call-object.ts";
-import { SOCKET_REFUSALS, socketRefusalOf } from "../../../channels/web/socket-policy.ts";
+import { SOCKET_REFUSALS, type SocketPolicy, socketRefusalOf } from "../../../channels/web/socket-policy.ts";
 import type { ChatIdentity } from "../../../model/chat-answers.ts";
 import type { Visitor } from "../../../model/visitor.ts";
 import { isRecent } from "../../../platform/clock.ts";
@@ -25,6 +25,8 @@ export class SocketCheck {
   /** When each socket last passed a check, Unix milliseconds. It is in memory, so an object that wakes up checks again. */
   readonly #passedAt = new WeakMap<WebSocket, number>();
   #failedAt = Number.NEGATIVE_INFINITY;
+  /** The channel's policy at the last check. */
+  #policy: SocketPolicy | null = null;
   /** The actions that wait for the current check, in order; null if no check is running. */
   #waiting: (() => void)[] | null = null;
 
@@ -44,6 +46,11 @@ export class SocketCheck {
       this.#waiting = [action];
       this.#parts.ctx.waitUntil(this.#check());
     }
+  }
+
+  /** The channel's stop words, as they are known for a socket. */
+  stopWords(socket: WebSocket): string[] | undefined {
+    return (this.#policy ?? attached(socket).admission).stopWords;
   }
 
   #isDue(now: number): boolean {
@@ -71,6 +78,7 @@ export class SocketCheck {
           (channel) => channel.socketPolicy(channelId, asked),
           NEARBY,
         );
+        this.#policy = policy;
         for (const socket of this.#openSockets()) {
           const refusal = socketRefusalOf(attached(socket).admission, policy);
           if (refusal) close(socket, SOCKET_REFUSALS[refusal]);

@@ -2,6 +2,7 @@ import { addressOfToken, isToken } from "../../../channels/web/identity.ts";
 import type { AsOwner, ChatIdentity, InboundDraft, ReceiveAnswer } from "../../../model/chat-answers.ts";
 import { jurisdictionOf, newId } from "../../../model/id.ts";
 import type { Message } from "../../../model/message.ts";
+import { isStopWord } from "../../../model/stop-words.ts";
 import { webChatId } from "../../../model/visitor.ts";
 import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
@@ -42,6 +43,7 @@ export interface InputParts {
 interface Pages {
   showOthers(socket: WebSocket, message: Message): void;
   answer(socket: WebSocket, message: Message): void;
+  stopWords(socket: WebSocket): string[] | undefined;
 }
 
 /** How many frames may wait for earlier ones. Our page sends a message only after the response to the previous one. */
@@ -117,6 +119,7 @@ export class VisitorInput {
       mediaId,
       origin: admission.ownOrigin,
       addresses: [],
+      isStop: mediaId === undefined && isStopWord(this.#pages.stopWords(socket), content),
       extra: { replyTo, tap: choice === undefined ? undefined : { data: choice, title: content } },
     };
     const answer = await this.#parts.receive({ organizationId, knownIdentity, isRepeat: false }, draft);

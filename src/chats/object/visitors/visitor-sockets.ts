@@ -135,6 +135,11 @@ export class VisitorSockets {
     }
   }
 
+  /** See `SocketCheck`. */
+  stopWords(socket: WebSocket): string[] | undefined {
+    return this.#socketCheck.stopWords(socket);
+  }
+
   /** Completes the closing handshake, which the platform leaves to us. After a lost connection nobody reads a reply. */
   onClose(socket: WebSocket, code: number): void {
     if (code !== CONNECTION_LOST) close(socket, NORMAL);

@@ -1,11 +1,12 @@
 import { pairs } from "../arguments.ts";
 import { command, flag, listOption, option } from "../command.ts";
+import { switchOf } from "../option-values.ts";
 
 /** The other actions on chats, besides those of every resource, for clients with an API key. */
 export const chatCommands = [
   command({
     name: "chats change",
-    about: "Change a chat's contact name, metadata or assignee",
+    about: "Change a chat's contact name, metadata or assignee, or whether the contact takes marketing",
     operands: ["chat"],
     options: {
       name: option("name", "The contact's name"),
@@ -13,6 +14,7 @@ export const chatCommands = [
       metadata: listOption("name=value", "A pair of metadata to add or replace"),
       "remove-metadata": listOption("name", "A pair of metadata to remove"),
       assignee: option("mbr_…|none", "The member to assign the chat to; none unassigns it"),
+      marketing: option("on|off", "off: the contact has opted out of marketing templates"),
       "if-assignee": option("mbr_…|none", "Assign it only if this member has it now; none: only if nobody has it"),
     },
     async run({ operands, options, service, out }) {
@@ -25,6 +27,9 @@ export const chatCommands = [
           metadata,
           assigneeId: memberOrNobody(options.assignee),
           ifAssigneeId: memberOrNobody(options["if-assignee"]),
+          ...(options.marketing !== undefined && {
+            marketing: { optedOut: !switchOf(options.marketing, "marketing") },
+          }),
         },
         optionOf: {
           "contact.name": "--name",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CommandError } from "../../command-error.ts";
 import { pairs, wholeNumber } from "../arguments.ts";
-import { command, listOption, option, YES_OPTION } from "../command.ts";
+import { command, flag, listOption, option, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
 import { listMessages } from "../message-text.ts";
 import { textOf } from "../option-values.ts";
@@ -72,6 +72,7 @@ With --template the file stands in the template's header:
       ...CONTENT_OPTIONS,
       ...TIME_OPTIONS,
       "if-seq": option("n", "Send only if the newest message of the chat has this number"),
+      "if-open": flag("Send only while the network takes free text"),
       "idempotency-key": option("text", "Sends with the same key create one message"),
     },
     async run({ operands, options, service, out }) {
@@ -103,6 +104,7 @@ With --template the file stands in the template's header:
             ...said,
             ...times,
             ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
+            ifOpen: options["if-open"],
           },
           optionOf: {
             ...TIME_FIELDS,

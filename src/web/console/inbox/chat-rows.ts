@@ -1,4 +1,5 @@
 import type { FollowedEvent } from "../../../client/event.ts";
+import { replyUntil, wroteAt } from "../../../model/reply-window.ts";
 import type { Chat, Message } from "../api.ts";
 
 /** Which chats the list shows, and in which order. */
@@ -88,10 +89,12 @@ export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
 export function newestActivity(
   shown: Chat,
   known: Chat,
-): Pick<Chat, "lastMessage" | "lastMessageAt" | "unansweredSince"> {
+): Pick<Chat, "lastMessage" | "lastMessageAt" | "unansweredSince" | "replyUntil"> {
   const isOlder = (shown.lastMessageAt ?? "") < (known.lastMessageAt ?? "");
   const { lastMessage, lastMessageAt, unansweredSince } = isOlder ? known : shown;
-  return { lastMessage: lastMessage ?? known.lastMessage, lastMessageAt, unansweredSince };
+  // The contact's time to be answered only grows.
+  const replyUntil = (shown.replyUntil ?? "") < (known.replyUntil ?? "") ? known.replyUntil : shown.replyUntil;
+  return { lastMessage: lastMessage ?? known.lastMessage, lastMessageAt, unansweredSince, replyUntil };
 }
 
 /** Whether a chat is another one after an event. Of a deleted one there are no messages either, so that is found out. */
@@ -111,8 +114,18 @@ export function afterMessage(chat: Chat, message: Message): Chat {
   if (seq === null || seq < (chat.lastMessage?.seq ?? 0)) return chat;
   const lastMessage = { id, seq, direction, type, text: text.slice(0, 160), status, createdAt };
   const isNew = seq > (chat.lastMessage?.seq ?? 0);
-  const unansweredSince = direction === "INBOUND" ? (chat.unansweredSince ?? createdAt) : null;
-  return { ...chat, lastMessage, lastMessageAt: createdAt, ...(isNew && { unansweredSince }) };
+  if (!isNew) return { ...chat, lastMessage, lastMessageAt: createdAt };
+  const isInbound = direction === "INBOUND";
+  const unansweredSince = isInbound ? (chat.unansweredSince ?? createdAt) : null;
+  const opened = isInbound && { replyUntil: openUntil(chat, message) };
+  return { ...chat, lastMessage, lastMessageAt: createdAt, unansweredSince, ...opened };
+}
+
+/** Until when the network takes free text, once the contact has written a message. */
+function openUntil({ channel, createdAt, replyUntil: before }: Chat, message: Message): string | null {
+  const until = replyUntil(channel.kind, Date.parse(createdAt), wroteAt(message));
+  if (until === null || before === null) return before;
+  return new Date(Math.max(until, Date.parse(before))).toISOString();
 }
 
 function compare<T extends number | string>(one: T, other: T): number {

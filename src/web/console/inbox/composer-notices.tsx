@@ -1,29 +1,26 @@
 import type { JSX } from "preact";
-import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import type { Chat, Member, Message } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { now } from "../parts/time.tsx";
-import { may } from "../session.ts";
+import { now, Time } from "../parts/time.tsx";
 import { memberName } from "./assignee.tsx";
-import type { ConversationStore } from "./conversation-store.ts";
 import type { Sending } from "./sending.ts";
-import { windowClosesAt } from "./timeline.ts";
 
 /** Says that the network delivers templates alone, if it does. */
-export function ClosedNotice({ store, chat, choose }: { store: ConversationStore; chat: Chat; choose: JSX.Element }) {
-  const { freeTextHours } = DESCRIPTIONS[chat.channel.kind];
-  if (!freeTextHours || store.state.value === "loading" || !may("messages:read")) return null;
-  const closesAt = windowClosesAt(store.messages.value, freeTextHours);
-  if (closesAt !== null && closesAt > now.value) return null;
-  const wroteNever = closesAt === null && !store.hasOlder.value;
+export function ClosedNotice({ chat, choose }: { chat: Chat; choose: JSX.Element }) {
+  const { replyUntil, createdAt } = chat;
+  if (replyUntil === null || Date.parse(replyUntil) > now.value) return null;
   return (
     <div class="notice tone-warn">
       <Icon name="clock" />
       <p>
-        {wroteNever
-          ? "The contact has not written yet."
-          : `The contact has not written in the last ${freeTextHours} hours.`}{" "}
+        {replyUntil === createdAt ? (
+          "The contact has not written yet."
+        ) : (
+          <>
+            The window closed <Time at={replyUntil} long />.
+          </>
+        )}{" "}
         Only templates are delivered.
       </p>
       <Button opens={choose}>Use a template</Button>

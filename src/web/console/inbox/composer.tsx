@@ -75,7 +75,7 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
   useShortcuts([{ keys: "t", label: "Answer by a template", run: () => openDialog(choose) }]);
   return (
     <div class="composer" hidden={isAside}>
-      <ClosedNotice store={store} chat={chat} choose={choose} />
+      <ClosedNotice chat={chat} choose={choose} />
       <ConflictNotice sending={sending} members={members} />
       <TextBox
         id="composer"

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime } from "../format.ts";
 import { route } from "../location.ts";
@@ -15,7 +14,8 @@ import { Input } from "../parts/field.tsx";
 import { now, Time, untilThen } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
-import { windowClosesAt } from "./timeline.ts";
+
+type ConsentOf = Pick<Chat, "marketing">;
 
 interface PanelProps {
   store: ConversationStore;
@@ -26,9 +26,8 @@ interface PanelProps {
 /** What is known about the contact, and what can be done with the chat. */
 export function ContactPanel({ store, chat, onClose }: PanelProps) {
   const { organization, api, to } = usePlace();
-  const { contact, channel, metadata, createdAt, id } = chat;
+  const { contact, channel, metadata, createdAt, id, replyUntil } = chat;
   const others = contact.addresses.filter((address) => address !== contact.address);
-  const { freeTextHours } = DESCRIPTIONS[channel.kind];
   const canWrite = may("chats:write");
   const rename = (
     <FormDialog
@@ -81,7 +80,8 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
             </a>
           )),
           Channel: <bdi>{channel.name}</bdi>,
-          "Free text": freeTextHours && may("messages:read") && <Window store={store} hours={freeTextHours} />,
+          "Free text": replyUntil && <Window until={Date.parse(replyUntil)} />,
+          Marketing: <Consent store={store} marketing={chat.marketing} canWrite={canWrite} />,
           Began: <Time at={createdAt} long />,
           Chat: <Copyable text={id} />,
         }}
@@ -114,13 +114,44 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
 }
 
 /** Until when the network delivers free text. */
-function Window({ store, hours }: { store: ConversationStore; hours: number }) {
-  const closesAt = windowClosesAt(store.messages.value, hours);
-  const isOpen = closesAt !== null && closesAt > now.value;
-  return isOpen ? (
-    <span title={exactTime(closesAt)}>The window closes {untilThen(closesAt)}.</span>
+function Window({ until }: { until: number }) {
+  return until > now.value ? (
+    <span title={exactTime(until)}>The window closes {untilThen(until)}.</span>
   ) : (
     <span class="warn">The window is closed. Only templates are delivered.</span>
+  );
+}
+
+/** Who said last whether the contact takes marketing. */
+const SPEAKERS = { contact: "the contact", network: "the network", key: "a program", member: "a member" };
+
+/** Whether the contact takes marketing templates, and a way to change that. */
+function Consent({ store, marketing, canWrite }: { store: ConversationStore; canWrite: boolean } & ConsentOf) {
+  const isOut = marketing?.optedOut === true;
+  const change = (
+    <Confirm
+      title={isOut ? "Send marketing again?" : "Send no more marketing?"}
+      submit={isOut ? "Allow marketing" : "Opt out"}
+      onSubmit={() => store.change({ marketing: { optedOut: !isOut } })}
+    >
+      <p>
+        {isOut
+          ? "Do this only if the contact has agreed. Marketing templates are sent again."
+          : "Marketing templates to this contact are refused, and scheduled ones fail."}
+      </p>
+    </Confirm>
+  );
+  return (
+    <>
+      {marketing ? (
+        <span class={isOut ? "warn" : undefined}>
+          {isOut ? "Opted out" : "Allowed"} by {SPEAKERS[marketing.by]} <Time at={marketing.at} long />
+        </span>
+      ) : (
+        "No choice known"
+      )}{" "}
+      {canWrite && <TextButton opens={change}>{isOut ? "Allow" : "Opt out"}</TextButton>}
+    </>
   );
 }
 

@@ -106,14 +106,6 @@ function isOtherDay(before: Line | undefined, at: number): boolean {
   return !before || !isSameDay(Date.parse((before.message ?? before.note).createdAt), at);
 }
 
-/** When a contact's window for free text closes, Unix milliseconds; null if it never opened as far as is known. */
-export function windowClosesAt(messages: readonly Message[], hours: number): number | null {
-  const inbound = messages
-    .filter(({ direction }) => direction === "INBOUND")
-    .map(({ createdAt }) => Date.parse(createdAt));
-  return inbound.length === 0 ? null : Math.max(...inbound) + hours * 3_600_000;
-}
-
 function dueAt({ scheduledAt, createdAt }: Message): number {
   return Date.parse(scheduledAt ?? createdAt);
 }

@@ -8,7 +8,7 @@ import { stopTheClock } from "./delivery/conversation.ts";
 stopTheClock();
 
 /** Takes back the steps of an organization's object that number the moves of chats in lists, and later ones. */
-const UNDO_MOVES = `drop index chats_due; alter table chats drop column next_due_at; drop index chats_unanswered; drop index chats_scheduled;
+const UNDO_MOVES = `alter table chats drop column marketing; alter table chats drop column contact_wrote_at; drop index chats_due; alter table chats drop column next_due_at; drop index chats_unanswered; drop index chats_scheduled;
   alter table channels drop column moves; alter table chats drop column unanswered_move;
   alter table chats drop column scheduled_move; alter table chats drop column name_move;
   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id) where unanswered_since is not null;
@@ -33,7 +33,7 @@ test("objects of the version before notes, assignments and response times keep t
     1,
     env.CHATS.getByName(id),
     `drop table notes; alter table messages drop column named; alter table scheduled drop column named;
-     alter table scheduled drop column moved`,
+     alter table scheduled drop column moved; alter table scheduled drop column if_open`,
   );
   await afterStep(
     1,
@@ -115,7 +115,11 @@ test("a chat of the version before scheduled messages were walked once lists and
   const at = (ms: number) => new Date(Date.now() + ms).toISOString();
   const first = await send(api, id, { scheduledAt: at(60_000) });
   const second = await send(api, id, { scheduledAt: at(120_000) });
-  await afterStep(2, env.CHATS.getByName(id), "alter table scheduled drop column moved");
+  await afterStep(
+    2,
+    env.CHATS.getByName(id),
+    "alter table scheduled drop column moved; alter table scheduled drop column if_open",
+  );
   const walk = async (after: string) => (await api("GET", `/chats/${id}/scheduled?limit=1${after}`)).body;
   const one = await walk("");
   await api("PATCH", `/chats/${id}/messages/${first.id}`, { scheduledAt: at(180_000) });

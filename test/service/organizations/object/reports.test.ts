@@ -9,11 +9,11 @@ import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 stopTheClock();
 
 /** A chat that its organization knows, and reports of it. */
-async function reporting() {
+async function reporting(kind: "telegram" | "whatsapp" = "telegram") {
   const organization = await newOrganization();
   const { api, organizationId } = organization;
-  const channelId = await newChannel(organizationId, "telegram");
-  const chat = await newChat(api, channelId, "4711");
+  const channelId = await newChannel(organizationId, kind);
+  const chat = await newChat(api, channelId, kind === "whatsapp" ? "4915112344711" : "4711");
   const object = env.ORGANIZATIONS.getByName(organizationId);
   const life = (await object.identity(chat.id))?.life ?? 0;
   const report = (number: number, changes: Partial<ChatReport> = {}) =>
@@ -145,4 +145,16 @@ test("up to ten reports a second, and twenty more at once, no chat rests, and be
   vi.setSystemTime(start - 50_000);
   expect(await next(1)).toEqual({ restMs: 0, isListened: true });
   opened.webSocket?.close();
+});
+
+test("a report of a chat that runs an earlier version leaves when the contact wrote", async () => {
+  const { api, chat, report } = await reporting("whatsapp");
+  const replyUntil = async () => (await api("GET", "/chats")).body.chats[0].replyUntil;
+  await report(1);
+  expect(await replyUntil()).toBe(chat.createdAt);
+  await report(2, { contactWroteAt: Date.parse(chat.createdAt) + 5 });
+  const until = new Date(Date.parse(chat.createdAt) + 86_400_005).toISOString();
+  expect(await replyUntil()).toBe(until);
+  await report(3);
+  expect(await replyUntil()).toBe(until);
 });

@@ -58,7 +58,13 @@ test.each([
     { step: "fail", error: { code: "chat_backlog" } },
   ],
 ] as const)("what becomes of a due message with %s", (_name, message, limit, step) => {
-  expect(dueStep(message, limit, NOW)).toMatchObject(step);
+  expect(dueStep(message, null, limit, NOW)).toMatchObject(step);
+});
+
+test("a due message whose condition does not hold fails, before it waits for room, and after it expired", () => {
+  const unmet = (expiresAt: number | null) => dueStep({ dueAt: NOW, expiresAt }, "window_closed", "chat_backlog", NOW);
+  expect(unmet(null)).toMatchObject({ step: "fail", error: { code: "window_closed" } });
+  expect(unmet(NOW)).toMatchObject({ step: "fail", error: { code: "expired" } });
 });
 
 test("due messages wait while they rest, and no longer if the clock is set back", () => {

@@ -1,0 +1,45 @@
+import type { ChatIdentity, UsedTemplate } from "../../model/chat-answers.ts";
+import { replyUntil } from "../../model/reply-window.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { ChatReporter } from "./chat-report.ts";
+import type { Consent } from "./consent.ts";
+
+interface Parts {
+  clock: Clock;
+  consent: Pick<Consent, "marketing">;
+  report: Pick<ChatReporter, "contactWroteAt">;
+}
+
+/** What decides whether a message may be written now. */
+export interface Conditional {
+  /** Only while the contact's network takes free text. */
+  ifOpen?: boolean | undefined;
+  template: UsedTemplate | null;
+}
+
+/** Why a message may not be written to the contact now. */
+export type SendRefusal = "window_closed" | "opted_out";
+
+/**
+ * Whether a message may be written to the contact. It is asked when the message is accepted, and for a scheduled one
+ * again when it takes its place.
+ */
+export class SendConditions {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Null if it may. */
+  refusalOf(identity: ChatIdentity, { ifOpen, template }: Conditional): SendRefusal | null {
+    if (ifOpen && !this.#isOpen(identity)) return "window_closed";
+    return template?.isMarketing && this.#parts.consent.marketing()?.optedOut ? "opted_out" : null;
+  }
+
+  #isOpen({ channelKind, createdAt }: ChatIdentity): boolean {
+    const { clock, report } = this.#parts;
+    const until = replyUntil(channelKind, createdAt, report.contactWroteAt());
+    return until === null || clock.now() < until;
+  }
+}
