@@ -113,6 +113,7 @@ function subjectsOf(item: InboundItem["item"]): (string | null)[] {
       return [item.wabaId];
     case "message":
     case "status":
+    case "marketing":
       return [item.address, ...item.addresses];
     default:
       return [item.address];

@@ -143,7 +143,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     messages: kept("See above"),
     templates: changes("The template's status, category and quality"),
     groups: leftOut("Groups are not supported"),
-    account: leftOut("Logged"),
+    account: changes("`health` of the channel"),
     others: leftOut("Logged"),
     people: leftOut("Logged"),
     calls: leftOut("The service makes no calls and takes no payments"),

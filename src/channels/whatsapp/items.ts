@@ -127,8 +127,8 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       else notes.push("account not understood");
       return;
     }
-    if (about && GROUP_FIELD.test(about.field)) return inGroup();
-    if (about && !READ_FIELDS.includes(about.field)) return ignore("field", about.field, QUIET_FIELD.test(about.field));
+    if (about && GROUP_FIELD.test(about.field)) return void inGroup();
+    if (about && !READ_FIELDS.includes(about.field)) return void ignore("field", about.field, QUIET_FIELD.test(about.field));
     read("change", change, each, ({ value }) => {
       const account = value.metadata?.phone_number_id ?? null;
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
@@ -158,7 +158,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       for (const one of value.statuses) {
         read("status", status, one, (parsed) => {
           // There is one for each member, and none for the whole message.
-          if (parsed.recipient_type === "group" || parsed.recipient_participant_id) return inGroup();
+          if (parsed.recipient_type === "group" || parsed.recipient_participant_id) return void inGroup();
           const item = statusItem(parsed, contactOf(parsed.recipient_id, parsed.recipient_user_id));
           if (item) add(item);
           else ignore("status", parsed.status);
