@@ -76,10 +76,12 @@ export const FIELD_LEAVES = {
   templates: namesIn(`message_template_status_update message_template_quality_update
 message_template_components_update template_category_update`),
   groups: namesIn("group_lifecycle_update group_participants_update group_settings_update group_status_update"),
-  account: namesIn(`account_update account_alerts account_review_update account_settings_update
-business_capability_update phone_number_quality_update phone_number_name_update security`),
+  account: namesIn(`account_update account_alerts business_capability_update phone_number_quality_update
+phone_number_name_update`),
+  review: namesIn("account_review_update account_settings_update security"),
   others: namesIn("smb_message_echoes smb_app_state_sync standby messaging_handovers history message_echoes"),
-  people: namesIn("user_preferences user_id_update"),
+  preferences: namesIn("user_preferences"),
+  people: namesIn("user_id_update"),
   calls: namesIn("calls flows payment_configuration_update partner_solutions"),
 };
 
@@ -130,7 +132,9 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     errors: kept("`error`"),
     price: kept("`price`"),
     group: leftOut("The status of a message to a group is about one member: it changes nothing"),
-    time: leftOut("The times of a message are those at which its statuses came in"),
+    time: leftOut(
+      "The times of a message are those at which its statuses came in. That of a failure by an opt-out is `at` of the chat's `marketing`",
+    ),
     conversation: leftOut("`price` says what a message costs"),
     internal: leftOut("Meta does not say what it means for a company"),
   }),
@@ -144,7 +148,9 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     templates: changes("The template's status, category and quality"),
     groups: leftOut("Groups are not supported"),
     account: changes("`health` of the channel"),
+    review: leftOut("Logged"),
     others: leftOut("Logged"),
+    preferences: changes("`marketing` of the chat"),
     people: leftOut("Logged"),
     calls: leftOut("The service makes no calls and takes no payments"),
   }),

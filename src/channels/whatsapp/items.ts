@@ -128,7 +128,8 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       return;
     }
     if (about && GROUP_FIELD.test(about.field)) return void inGroup();
-    if (about && !READ_FIELDS.includes(about.field)) return void ignore("field", about.field, QUIET_FIELD.test(about.field));
+    if (about && !READ_FIELDS.includes(about.field))
+      return void ignore("field", about.field, QUIET_FIELD.test(about.field));
     read("change", change, each, ({ value }) => {
       const account = value.metadata?.phone_number_id ?? null;
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
