@@ -39,7 +39,7 @@ export class Warnings implements DuePart {
   /** What clients see. */
   shown(): { warnings: ChannelWarning[]; unknown: Record<string, number> } {
     const { warnings, unknown } = this.#state("");
-    return { warnings: warnings.map(({ at: _, ...warning }) => warning), unknown };
+    return { warnings: warnings.map(({ code, since, count, text }) => ({ code, since, count, text })), unknown };
   }
 
   /** Stores news. @returns whether a code came or went, or only counts and texts changed; null if nothing did */

@@ -127,9 +127,11 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       else notes.push("account not understood");
       return;
     }
-    if (about && GROUP_FIELD.test(about.field)) return void inGroup();
-    if (about && !READ_FIELDS.includes(about.field))
-      return void ignore("field", about.field, QUIET_FIELD.test(about.field));
+    if (about && !READ_FIELDS.includes(about.field)) {
+      if (GROUP_FIELD.test(about.field)) inGroup();
+      else ignore("field", about.field, QUIET_FIELD.test(about.field));
+      return;
+    }
     read("change", change, each, ({ value }) => {
       const account = value.metadata?.phone_number_id ?? null;
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
@@ -159,7 +161,10 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       for (const one of value.statuses) {
         read("status", status, one, (parsed) => {
           // There is one for each member, and none for the whole message.
-          if (parsed.recipient_type === "group" || parsed.recipient_participant_id) return void inGroup();
+          if (parsed.recipient_type === "group" || parsed.recipient_participant_id) {
+            inGroup();
+            return;
+          }
           const item = statusItem(parsed, contactOf(parsed.recipient_id, parsed.recipient_user_id));
           if (item) add(item);
           else ignore("status", parsed.status);

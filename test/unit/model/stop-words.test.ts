@@ -19,7 +19,7 @@ test.each([
   expect(isStopWord(["Stop", "straße", "Arrêt", "στοπ τελος"], text)).toBe(expected);
 });
 
-test("a channel without stop words has none, and a long text is none", () => {
+test("a channel without stop words has none, and a long text does not count", () => {
   expect(isStopWord(undefined, "stop")).toBe(false);
   expect(isStopWord([], "stop")).toBe(false);
   expect(isStopWord(["stop"], `stop${" ".repeat(10_000)}`)).toBe(false);

@@ -51,10 +51,10 @@ function telegram(random: Random, index: number): Sent {
   const [, fields] = random.pick(TELEGRAM.filter(([, each]) => !("chat" in each)));
   const message = { message_id: 100 + index, date: SECONDS, chat, from: chat, ...fields };
   const payload = mutate({ update_id: index, message }, random);
-  const { message_id, chat: own, text, photo, ...rest } = Object(payload.message) as Record<string, unknown>;
+  const { message_id, chat: own, text, migrate_to_chat_id } = Object(payload.message) as Record<string, unknown>;
   const isOurs = Object(own).id === Number(from) && Number.isSafeInteger(message_id) && Number(message_id) > 0;
   const isText = typeof text === "string" && text !== "";
-  return { from, payload, must: Number(isOurs && isText && rest.migrate_to_chat_id === undefined) };
+  return { from, payload, must: Number(isOurs && isText && migrate_to_chat_id === undefined) };
 }
 
 async function batch(kind: "whatsapp" | "telegram", seed: number): Promise<void> {
