@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import { ParleyError } from "../../src/client/error.ts";
 import type { FollowedEvent } from "../../src/client/event.ts";
-import type { Chat } from "../../src/web/console/api.ts";
 import { type ApiRequest, createApi } from "../../src/web/console/api-client.ts";
 import { ConversationStore } from "../../src/web/console/inbox/conversation-store.ts";
+import { chatRow } from "./chat-row.ts";
 
-const chat = (assigneeId: string | null) =>
-  ({ id: "cht_1", assigneeId, nextScheduledAt: null, lastMessage: null }) as unknown as Chat;
+const chat = (assigneeId: string | null) => chatRow("cht_1", { assigneeId });
 
 test("a chat that somebody else took before it was opened is shown as theirs, also before its messages are there", async () => {
   // The list's row is older than what happened.
