@@ -104,7 +104,7 @@ test("showing a chat's queue reads the message at its head, and once the expirie
   // for them. What that alarm reads does not count here.
   await runInDurableObject(env.CHATS.getByName(chat.id), (object, { storage }) => {
     vi.spyOn(object as Required<DurableObject>, "alarm").mockResolvedValue();
-    const state = { unansweredSince: null, attempts: {} };
+    const state = { unansweredSince: null, contactWroteAt: null, attempts: {} };
     storage.kv.put("reported", { number: 1, seq: 5_000, eventsAfter: 0, events: 0, state });
   });
   const read = async () => (await admin("GET", `/chats/${chat.id}`)).body.queue;

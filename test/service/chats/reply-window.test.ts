@@ -159,11 +159,12 @@ test("a message of the contact before a scheduled one with ifOpen is due lets it
 
 test("a message with ifOpen that has its place goes, however long it waits for its network", async () => {
   fakeNetworks(status(503));
-  const { post, chatId, organizationId, message, ringIn } = await scheduledPlace("whatsapp");
+  const { api, post, chatId, organizationId, message, ringIn } = await scheduledPlace("whatsapp");
   await writeAsContact(organizationId, chatId);
   pass(DAY - 1);
   const { id } = (await post({ ifOpen: true })).body.message;
-  await vi.waitFor(async () => expect((await message(id)).status).toBe("QUEUED"));
+  const attempts = async () => (await api("GET", `/chats/${chatId}/messages/${id}/attempts`)).body.attempts;
+  await expect.poll(attempts).toMatchObject([{ outcome: "retry" }]);
   fakeNetworks();
   await ringIn(10 * MINUTE);
   expect(await message(id)).toMatchObject({ status: "SENT" });

@@ -46,7 +46,8 @@ async function fullChat() {
 }
 
 /** What is left of a chat. */
-const blankChat = { contact: { address: "", name: null }, metadata: {}, lastMessage: null };
+const blankContact = { address: "", name: null, username: null, addresses: [] };
+const blankChat = { contact: blankContact, metadata: {}, lastMessage: null };
 const blank = { content: "", text: "", mediaUrl: null, variables: null, metadata: {} };
 
 test.each(Object.entries(CALLERS))("%s without chats:read changes a chat, and is not shown it", async (_, callerOf) => {
