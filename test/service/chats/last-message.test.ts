@@ -10,7 +10,8 @@ const WITHOUT = ["chats:read", "chats:write"];
 /** A chat with a reported message, and a second key that may not read messages. */
 async function chatWithMessage() {
   const organization = await newOrganization();
-  const { id: chatId, contact } = await newChat(organization.api, organization.channelId);
+  const { id: chatId, contact: shown } = await newChat(organization.api, organization.channelId);
+  const contact = { address: shown.address };
   const message = await send(organization.api, chatId, { content: "A secret" });
   await report(chatId);
   const blind = await newKey(organization.organizationId, { permissions: WITHOUT });
