@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { admin, type Client, expectError, expectFaults } from "../../support/harness.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
