@@ -18,6 +18,7 @@ import { auditQuery } from "../../../src/management/audit-entries.ts";
 import { channelPatch, newChannelBody } from "../../../src/management/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/management/key-settings.ts";
 import { memberPatch, newMemberBody } from "../../../src/management/members.ts";
+import { metricsQuery } from "../../../src/management/metrics.ts";
 import { organizationsQuery } from "../../../src/management/organization-routes.ts";
 import { newOrganizationBody, organizationPatch, ownOrganizationPatch } from "../../../src/management/organizations.ts";
 import { overlapBody } from "../../../src/management/overlap.ts";
@@ -215,6 +216,7 @@ export const SHAPES: Record<string, Shape> = {
   ...webhookShapes("/admin/v1", "/organizations/:id/webhooks", organization),
   // It opens all that is sealed.
   "POST /admin/v1/reseal": { weight: 0.02 },
+  "GET /admin/v1/metrics": { query: metricsQuery },
   "GET /admin/v1/stats": { query: statsQuery },
   "GET /admin/v1/stats/history": { query: historyQuery },
   "POST /admin/v1/organizations/:id/chats": { ids: organization, body: newChatBody, weight: 3 },
