@@ -233,8 +233,11 @@ test("an IPv4 range allows exactly the addresses with its first bits", () => {
 
 test("an IPv6 range allows exactly the addresses with its first bits", () => {
   const text = (groups: number[]) => groups.map((group) => group.toString(16)).join(":");
+  // An IPv4 address in its IPv6 form is an IPv4 address, which the next test is about.
+  const isIpv4 = (groups: number[]) => numberOf(groups, 16) >> 32n === 0xffffn;
   fc.assert(
     fc.property(hextets, hextets, fc.integer({ min: 0, max: 128 }), (network, address, bits) => {
+      fc.pre(!isIpv4(address));
       const shift = BigInt(128 - bits);
       const inside = numberOf(network, 16) >> shift === numberOf(address, 16) >> shift;
       expect(addressMatcher([`${text(network)}/${bits}`])(text(address))).toBe(inside);
