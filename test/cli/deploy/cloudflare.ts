@@ -111,15 +111,17 @@ export class FakeCloudflare {
       this.crons = schedules.map(({ cron }) => cron);
       return ok({ schedules });
     },
-    // The service with the build that was deployed, of a version that no smoke test goes on with.
+    // The deployed service. Its version is another one, so that a smoke test ends there.
     "GET /deployed/parley.engines.workers.dev/healthz": () =>
-      this.secrets
-        ? { status: 200, body: { ok: true, version: "0.0.1", build: VERSION_ID } }
-        : failed(404, NOT_FOUND, "There is nothing here yet"),
+      this.#ifDeployed({ status: 200, body: { ok: true, version: "0.0.1", build: VERSION_ID } }),
   };
 
   #ofWorker(result: unknown): Answer {
-    return this.secrets ? ok(result) : failed(404, NOT_FOUND, "This Worker does not exist on your account.");
+    return this.#ifDeployed(ok(result));
+  }
+
+  #ifDeployed(answer: Answer): Answer {
+    return this.secrets ? answer : failed(404, NOT_FOUND, "This Worker does not exist on your account.");
   }
 
   /** A new version has the secrets of the one before, and those that come with it. */

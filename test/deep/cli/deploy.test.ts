@@ -22,7 +22,6 @@ let environment: Environment;
 beforeAll(async () => {
   checkout = await copyCheckout();
   configuration = await read("wrangler.toml");
-  configuration = await read("wrangler.toml");
 });
 
 afterAll(() => rm(checkout, { recursive: true, force: true }));

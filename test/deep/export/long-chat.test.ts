@@ -8,10 +8,10 @@ import { newChat, newOrganization, send } from "../../support/harness.ts";
 const MESSAGES = 100_000;
 /** A part has at most about 2 million characters, here of one byte each. */
 const MAX_PART_BYTES = 2_300_000;
-/** The client's connection breaks after these parts of a response. */
+/** How many parts of a response the client gets before its connection breaks. */
 const PARTS_BEFORE_CUT = 40;
 
-test("a chat of 100,000 long messages is exported in parts of bounded size, every message once, by a client that is cut again and again", async () => {
+test("a chat of 100,000 long messages is exported in parts of bounded size, every message once, although the connection breaks again and again", async () => {
   const { api, organizationId, channelId } = await newOrganization();
   const { id: chatId } = await newChat(api, channelId);
   const sent = await send(api, chatId, { content: "x".repeat(2_000) });
