@@ -312,6 +312,8 @@ export interface ChatIdentity {
   addresses: string[];
   /** The contact's public name at that time; absent if there was none. */
   username?: string;
+  /** Its object creates each table with its first row. Versions before 0.3.0 can't use such a chat. */
+  isLean?: boolean;
 }
 
 /** The organization for which a chat's object is called. Any other organization, or an early call, gets `unknown`. */

@@ -66,7 +66,7 @@ export class ChatObject extends DurableObject<Env> {
   exportPage(as: AsOwner, asked: rpc.ExportAsked): rpc.ExportAnswer {
     return this.parts.adoption.forOwner(as, ({ life }) => {
       if (asked.life !== null && asked.life !== life) return UNKNOWN;
-      return { outcome: "ok", life, ...exportedPage(this.ctx.storage.sql, asked, this.parts) };
+      return { outcome: "ok", life, ...exportedPage(this.parts, asked) };
     });
   }
 

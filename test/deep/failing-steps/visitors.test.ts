@@ -59,7 +59,7 @@ test("a visitor's first message is stored once or refused for a while, whichever
       "CHATS.fetch",
       "CHANNELS.admitNewChat",
       "ORGANIZATIONS.open",
-      "kv.put identity",
+      "kv.put lean",
       "setAlarm",
     ]),
   );

@@ -52,7 +52,7 @@ test.each(["telegram", "whatsapp"] as const)(
   async (kind) => {
     const { names } = await failEachStep(firstMessage(kind));
     expect(names).toEqual(
-      expect.arrayContaining(["ORGANIZATIONS.open", "CHATS.receive", "kv.put identity", "setAlarm"]),
+      expect.arrayContaining(["ORGANIZATIONS.open", "CHATS.receive", "kv.put lean", "setAlarm"]),
     );
   },
 );

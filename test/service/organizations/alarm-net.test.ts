@@ -206,7 +206,9 @@ test("what is overdue only gets an alarm, 20 at once, spread over half a minute"
   expect(Math.min(...seconds)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...seconds)).toBeLessThanOrEqual(30);
   expect(new Set(seconds.map(Math.floor)).size).toBeGreaterThan(5);
-  for (const object of objects) expect(await rowsOf(object, "select 1 from messages")).toEqual([]);
+  // The first message of a chat creates the table.
+  const hasMessages = "select 1 from sqlite_master where name = 'messages'";
+  for (const object of objects) expect(await rowsOf(object, hasMessages)).toEqual([]);
 });
 
 test("10,000 overdue chats are called 20 at once, each once, also if another run comes meanwhile", async () => {

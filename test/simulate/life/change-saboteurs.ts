@@ -39,8 +39,8 @@ export const CHANGE_SABOTEURS = wrongVersions({
   },
   "src/chats/object/log/message-log.ts": {
     "an edit has no event": [
-      'this.commit([{ type, seq, note, at }], () => {\n      this.#sql.exec("update messages set doc',
-      `this.commit(type === "message.edited" ? [] : [{ type, seq, note, at }], () => {\n      this.#sql.exec("update messages set doc`,
+      'this.commit([{ type, seq, note, at }], () => {\n      this.#messages.run("update messages set doc',
+      `this.commit(type === "message.edited" ? [] : [{ type, seq, note, at }], () => {\n      this.#messages.run("update messages set doc`,
     ],
     "an edit makes the message the newest of its chat": [
       "    const message = updated(changed, at);\n",

@@ -1,8 +1,8 @@
-import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
 import type { NetworkAct } from "../../../src/model/network.ts";
 import type { ChatReport } from "../../../src/model/organization.ts";
 import type { RenderedPart } from "../objects/globals.ts";
+import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
 import { ChangeJudge } from "./change-judge.ts";
@@ -49,7 +49,7 @@ export class LifeJudge {
 
   /** A chat's object has committed. */
   committed(chat: SimulatedObject): void {
-    const identity = chat.storage.get<ChatIdentity>("identity");
+    const identity = storedIdentity(chat);
     if (!identity) return void this.#books.delete(chat.name);
     const { life, channelKind } = identity;
     const known = this.#books.get(chat.name);

@@ -130,16 +130,16 @@ const PLAIN_SABOTEURS = wrongVersions({
   },
   "src/chats/object/log/floor.ts": {
     "the floor of a chat is raised and nothing is deleted": [
-      `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
+      `this.#messages.run("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
       "",
     ],
     "retention deletes one message beyond the floor": [
-      `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
-      `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq + 1);`,
+      `this.#messages.run("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
+      `this.#messages.run("delete from messages where seq > ? and seq <= ?", this.seq, seq + 1);`,
     ],
     "the sequence starts again when all messages are deleted": [
       "const floor = { seq, at, queued };",
-      `const isLast = sql.exec("select 1 from messages where seq > ?", seq).toArray().length === 0;
+      `const isLast = this.#messages.run("select 1 from messages where seq > ?", seq).length === 0;
     const floor = { seq: isLast ? 0 : seq, at, queued };`,
     ],
   },

@@ -440,7 +440,8 @@ class Simulation {
     const world = this.#world;
     if (channelKind === "web") this.#webChats.add(chatId);
     const at = { organizationId: ORGANIZATION_ID, channelId: CHANNEL_ID, contactAddress: "100" };
-    this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [] });
+    const isLean = world.between(0, 1) === 1;
+    this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [], isLean });
     const chat = new SimulatedObject(
       world,
       chatId,

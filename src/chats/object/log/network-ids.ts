@@ -1,3 +1,4 @@
+import type { ChatTables, LateTable } from "./chat-tables.ts";
 /** How many of the newest messages are searched for what no index finds. */
 export const RECENT_MESSAGES = 1_000;
 const INBOUND = "in:";
@@ -11,18 +12,18 @@ export function inboundDedupe(id: string): string {
 
 /** The messages of a chat by their ids on the network. An outbound message has the ids of its parts. */
 export class NetworkIds {
-  readonly #sql: SqlStorage;
+  readonly #messages: LateTable;
   readonly #newest: () => { seq: number };
 
-  constructor(sql: SqlStorage, newest: () => { seq: number }) {
-    this.#sql = sql;
+  constructor(tables: ChatTables, newest: () => { seq: number }) {
+    this.#messages = tables.messages;
     this.#newest = newest;
   }
 
   /** The id of a message: that of its first part, or the contact's own. Null if the network never had it. */
   of(seq: number): string | null {
     const query = "select delivery ->> '$.parts[0]' as part, dedupe from messages where seq = ?";
-    const [row] = this.#sql.exec<{ part: string | null; dedupe: string | null }>(query, seq).toArray();
+    const [row] = this.#messages.run<{ part: string | null; dedupe: string | null }>(query, seq);
     return row?.part ?? (row?.dedupe?.startsWith(INBOUND) ? row.dedupe.slice(INBOUND.length) : null);
   }
 
@@ -31,7 +32,7 @@ export class NetworkIds {
     const query = `select dedupe from messages where seq between ? and ? and dedupe >= ? and dedupe < ?
       order by seq desc limit 1`;
     const from = upTo - RECENT_MESSAGES + 1;
-    const [row] = this.#sql.exec<{ dedupe: string }>(query, from, upTo, INBOUND, AFTER_INBOUND).toArray();
+    const [row] = this.#messages.run<{ dedupe: string }>(query, from, upTo, INBOUND, AFTER_INBOUND);
     return row?.dedupe.slice(INBOUND.length) ?? null;
   }
 
@@ -42,7 +43,7 @@ export class NetworkIds {
 
   contactMessage(id: string): { seq: number; doc: string } | null {
     const query = "select seq, doc from messages where dedupe = ?";
-    const [row] = this.#sql.exec<{ seq: number; doc: string }>(query, inboundDedupe(id)).toArray();
+    const [row] = this.#messages.run<{ seq: number; doc: string }>(query, inboundDedupe(id));
     return row ?? null;
   }
 
@@ -51,7 +52,7 @@ export class NetworkIds {
     const query = `select seq, doc from messages where seq > ? and delivery is not null
       and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`;
     const after = this.#newest().seq - RECENT_MESSAGES;
-    const [row] = this.#sql.exec<{ seq: number; doc: string }>(query, after, id).toArray();
+    const [row] = this.#messages.run<{ seq: number; doc: string }>(query, after, id);
     return row ?? null;
   }
 }

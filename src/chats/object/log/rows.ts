@@ -1,6 +1,8 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 
+import type { LateTable } from "./chat-tables.ts";
+
 export interface NewMessage {
   message: Message;
   /** Unique in the chat: the hash of the idempotency key, or the id from the network or the visitor's page. */
@@ -30,12 +32,12 @@ export interface SeqRange {
 
 /** Inserts a row. @param queued how many messages up to this one were queued when stored */
 export function insertRow(
-  sql: SqlStorage,
+  messages: LateTable,
   { message, dedupe, fingerprint, template, delivery, media, isNamed, scheduled }: NewMessage,
   doc: string,
   queued: number,
 ): void {
-  sql.exec(
+  messages.insert(
     `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, named, queued, expires_at,
        scheduled_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[message.seq, doc, dedupe, fingerprint, template && JSON.stringify(template), delivery],

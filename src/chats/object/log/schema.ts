@@ -1,9 +1,9 @@
 /**
- * The schema, as steps. An object runs the steps that it has not run yet. After a release, add steps and never change
- * one. A step may only add tables and nullable columns, because old code reads new rows during a deploy.
+ * The tables of a chat with their indexes. Each is created before its first row: an empty table costs two rows written
+ * and 4 KiB, an index one and 4 KiB, and most chats never need most of them.
  */
-export const CHAT_SCHEMA = [
-  `create table messages (
+export const CHAT_TABLES = {
+  messages: `create table messages (
      seq integer primary key,
      -- The message's public JSON. SQLite joins pages from it.
      doc text not null,
@@ -23,12 +23,15 @@ export const CHAT_SCHEMA = [
      expires_at integer,
      -- The contact's latest edit and reaction that changed nothing, in Unix milliseconds; see heard-changes.ts.
      edit_heard_at integer,
-     reaction_heard_at integer
+     reaction_heard_at integer,
+     -- 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
+     named integer
    );
    -- Finds the message that an idempotency key or an inbound id stored first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;
-   create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;
-   create table events (
+   create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;`,
+  // What happened, in order. The first event, `chat.created`, is a row only once another one follows: see EventLog.
+  events: `create table events (
      n integer primary key,
      type text not null,
      -- The message that the event is about; null if it is about none.
@@ -37,9 +40,9 @@ export const CHAT_SCHEMA = [
      note text,
      -- Unix milliseconds.
      at integer not null
-   );
-   -- Messages that wait for their time. They have no place in the chat.
-   create table scheduled (
+   );`,
+  // Messages that wait for their time. They have no place in the chat.
+  scheduled: `create table scheduled (
      id text primary key,
      -- The message's public JSON.
      doc text not null,
@@ -50,10 +53,15 @@ export const CHAT_SCHEMA = [
      fingerprint text,
      template text,
      -- JSON of the file that it sends; null if it sends none.
-     media text
-   ) without rowid;
-   -- Messages that ended without a place, oldest first. They are kept for 30 days.
-   create table unplaced (
+     media text,
+     named integer,
+     -- The number of the event with which the message last got another time; null if it has its first one.
+     moved integer,
+     -- 1 if the message takes its place only while the network takes free text.
+     if_open integer
+   ) without rowid;`,
+  // Messages that ended without a place, oldest first. They are kept for 30 days.
+  unplaced: `create table unplaced (
      n integer primary key,
      id text not null unique,
      doc text not null,
@@ -66,25 +74,25 @@ export const CHAT_SCHEMA = [
      -- Unix milliseconds.
      ended_at integer not null
    );
-   create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;
-   -- Files that no message shows, and those that several do. Their bytes are in R2.
-   create table files (
+   create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;`,
+  // Files that no message shows, and those that several do. Their bytes are in R2.
+  files: `create table files (
      id text primary key,
      -- JSON of files/file-rows.ts.
      meta text not null,
      -- When the bytes go, in Unix milliseconds.
      delete_at integer not null
-   ) without rowid;
-   -- Uploads with an idempotency key.
-   create table uploads (
+   ) without rowid;`,
+  // Uploads with an idempotency key.
+  uploads: `create table uploads (
      dedupe text primary key,
      id text not null,
      size integer not null,
      -- What the client was answered; null while the upload is under way.
      doc text
    ) without rowid;`,
-  `-- Notes of the company. They are not messages.
-   create table notes (
+  // Notes of the company. They are not messages.
+  notes: `create table notes (
      n integer primary key,
      id text not null unique,
      -- The note's public JSON; blank once it is deleted.
@@ -95,12 +103,21 @@ export const CHAT_SCHEMA = [
      created_at integer not null,
      deleted_at integer
    );
-   create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;
-   -- 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
-   alter table messages add column named integer;
-   alter table scheduled add column named integer;`,
-  `-- The number of the event with which the message last got another time; null if it has its first one.
-   alter table scheduled add column moved integer;`,
-  `-- 1 if the message takes its place only while the network takes free text.
-   alter table scheduled add column if_open integer;`,
+   create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;`,
+} as const;
+
+export type ChatTableName = keyof typeof CHAT_TABLES;
+
+/**
+ * What later versions changed, for the chats that have the table already. The first step leads from version 1 to 2.
+ * After a release, add steps, change `CHAT_TABLES` in the same way, and never change a step. A step may only add
+ * nullable columns, because old code reads new rows during a deploy.
+ */
+export const CHAT_STEPS: readonly Partial<Record<ChatTableName, string>>[] = [
+  {
+    messages: "alter table messages add column named integer",
+    scheduled: "alter table scheduled add column named integer",
+  },
+  { scheduled: "alter table scheduled add column moved integer" },
+  { scheduled: "alter table scheduled add column if_open integer" },
 ];

@@ -1,3 +1,5 @@
+import type { LateTable } from "./chat-tables.ts";
+
 const FIRST_READ = 10;
 const MAX_READ = 1_000;
 
@@ -7,13 +9,13 @@ const MAX_READ = 1_000;
  * @param columns SQL of the columns besides `seq`
  */
 export function* newestFirst<Row extends Record<string, SqlStorageValue>>(
-  sql: SqlStorage,
+  messages: LateTable,
   columns: string,
 ): Generator<Row & { seq: number }> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let limit = FIRST_READ; ; limit = Math.min(MAX_READ, limit * 2)) {
     const query = `select seq, ${columns} from messages where seq < ? order by seq desc limit ?`;
-    const rows = sql.exec<Row & { seq: number }>(query, before, limit).toArray();
+    const rows = messages.run<Row & { seq: number }>(query, before, limit);
     yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < limit) return;
