@@ -16,11 +16,6 @@ export interface Tombstone extends Pick<ChatIdentity, "organizationId" | "life">
 /** The object's own tables, without those of the platform. */
 const TABLES = "select name from sqlite_master where type = 'table' and substr(name, 1, 4) not in ('_cf_', 'sqli')";
 
-/** The identity of a lean chat, with the version of its tables. */
-interface LeanChat extends ChatIdentity {
-  tables: number;
-}
-
 /**
  * Stores the identity of a chat object, from its adoption until the chat is deleted, and then its tombstone. A lean chat
  * has it under a name of its own: versions before 0.3.0 don't find it, and adopt the chat with all its tables, or fail
@@ -53,10 +48,10 @@ export class Adoption {
   identity(): ChatIdentity | undefined {
     if (!this.#identity) {
       const identity = this.#kv.get<ChatIdentity>("identity");
-      const lean = identity ? undefined : this.#kv.get<LeanChat>("lean");
+      const lean = identity ? undefined : this.#kv.get<ChatIdentity>("lean");
       // Before `#identity` is set: if this throws, the next caller tries again.
-      if (identity) this.#upgrade(this.#kv.get<number>("schema") ?? 1, () => this.#kv.put("schema", TABLES_VERSION));
-      if (lean) this.#upgrade(lean.tables, () => this.#kv.put("lean", { ...lean, tables: TABLES_VERSION }));
+      if (identity) this.#upgradeAll();
+      if (lean) this.#tables.upgrade(1);
       this.#identity = identity ?? lean;
     }
     return this.#identity;
@@ -96,7 +91,7 @@ export class Adoption {
     this.#tables.transaction(() => {
       const tombstone = this.tombstone();
       if (tombstone) this.#kv.delete("tombstone");
-      if (identity.isLean) this.#kv.put("lean", { ...identity, tables: TABLES_VERSION } satisfies LeanChat);
+      if (identity.isLean) this.#kv.put("lean", identity);
       else this.#writeAll(identity);
       this.#begin(identity, tombstone);
     });
@@ -108,13 +103,10 @@ export class Adoption {
     this.#kv.put("schema", TABLES_VERSION);
   }
 
-  #upgrade(version: number, note: () => void): void {
+  #upgradeAll(): void {
+    const version = this.#kv.get<number>("schema") ?? 1;
     // Older code leaves newer tables as they are.
-    if (version >= TABLES_VERSION) return;
-    this.#tables.transaction(() => {
-      this.#tables.upgrade(version);
-      note();
-    });
+    if (version < TABLES_VERSION) this.#tables.upgrade(version, () => this.#kv.put("schema", TABLES_VERSION));
   }
 
   tombstone(): Tombstone | undefined {

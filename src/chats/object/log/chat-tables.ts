@@ -29,11 +29,19 @@ export class ChatTables {
     return this.#storage.sql;
   }
 
-  /** Brings the tables that are there up to date. @param version of these tables */
-  upgrade(version: number): void {
-    for (const step of CHAT_STEPS.slice(version - 1)) {
-      for (const [name, change] of Object.entries(step)) if (this[name as ChatTableName].exists) this.sql.exec(change);
-    }
+  /**
+   * Adds the columns that later versions added to the tables that are there. Each table is judged by its own statement:
+   * an older Worker beside this one may have created it after this one knew the chat.
+   * @param version that all tables have at least
+   * @param note writes that they are up to date, in the same commit
+   */
+  upgrade(version: number, note?: () => void): void {
+    const missing = this.#missingSince(version);
+    if (missing.length === 0 && !note) return;
+    this.transaction(() => {
+      for (const { table, column } of missing) this.sql.exec(`alter table ${table} add column ${column}`);
+      note?.();
+    });
   }
 
   createAll(): void {
@@ -52,7 +60,7 @@ export class ChatTables {
 
   /** Whether a table was there when this instance looked. */
   wasThere(name: ChatTableName): boolean {
-    this.#found ??= new Set(this.#names());
+    this.#found ??= new Set(this.#statements().keys());
     return this.#found.has(name);
   }
 
@@ -62,10 +70,20 @@ export class ChatTables {
     for (const name of Object.keys(CHAT_TABLES) as ChatTableName[]) this[name].forget();
   }
 
-  #names(): string[] {
-    const query = "select name from sqlite_master where type = 'table'";
-    const rows = this.sql.exec<{ name: string }>(query).toArray();
-    return rows.map(({ name }) => name);
+  #missingSince(version: number): { table: string; column: string }[] {
+    const statements = this.#statements();
+    this.#found = new Set(statements.keys());
+    const added = CHAT_STEPS.slice(version - 1).flatMap((step) => Object.entries(step));
+    return added
+      .filter(([table, column]) => statements.has(table) && !statements.get(table)?.includes(` ${column}`))
+      .map(([table, column]) => ({ table, column }));
+  }
+
+  /** By table, the statement that would create it as it is now. */
+  #statements(): Map<string, string> {
+    const query = "select name, sql from sqlite_master where type = 'table'";
+    const rows = this.sql.exec<{ name: string; sql: string }>(query).toArray();
+    return new Map(rows.map(({ name, sql }) => [name, sql]));
   }
 }
 

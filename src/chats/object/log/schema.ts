@@ -109,15 +109,12 @@ export const CHAT_TABLES = {
 export type ChatTableName = keyof typeof CHAT_TABLES;
 
 /**
- * What later versions changed, for the chats that have the table already. The first step leads from version 1 to 2.
- * After a release, add steps, change `CHAT_TABLES` in the same way, and never change a step. A step may only add
- * nullable columns, because old code reads new rows during a deploy.
+ * The columns that later versions added, for the chats that have the table already. The first step leads from version 1
+ * to 2. After a release, add steps, change `CHAT_TABLES` in the same way, and never change a step. A column must be
+ * nullable, because old code reads and writes new tables during a deploy.
  */
 export const CHAT_STEPS: readonly Partial<Record<ChatTableName, string>>[] = [
-  {
-    messages: "alter table messages add column named integer",
-    scheduled: "alter table scheduled add column named integer",
-  },
-  { scheduled: "alter table scheduled add column moved integer" },
-  { scheduled: "alter table scheduled add column if_open integer" },
+  { messages: "named integer", scheduled: "named integer" },
+  { scheduled: "moved integer" },
+  { scheduled: "if_open integer" },
 ];

@@ -19,9 +19,7 @@ const UNDO_MOVES = `alter table chats drop column username; alter table chats dr
 async function afterStep(step: number, object: DurableObjectStub, undo: string): Promise<void> {
   await runInDurableObject(object, (_object, { storage }) => {
     storage.sql.exec(undo);
-    const lean = storage.kv.get<object>("lean");
-    if (lean) storage.kv.put("lean", { ...lean, tables: step });
-    else storage.kv.put("schema", step);
+    if (!storage.kv.get("lean")) storage.kv.put("schema", step);
   });
   await evictDurableObject(object);
 }
