@@ -212,12 +212,15 @@ function changed(answer: { outcome: "ok" | "no_message" | "not_reported" } | nul
 
 /** The organization's object learns the new addresses first, because the contact may write from them at once. */
 async function storeAddressChange(env: Env, channel: ChannelRecord, change: AddressChange): Promise<StoreOutcome> {
-  const chatId = await callOrganization(env, channel.organizationId, (organization) =>
-    organization.linkAddresses(channel.id, change, alikeOf(channel.kind, [...change.from, ...change.to], true)),
+  const chatIds = await callOrganization(env, channel.organizationId, (organization) =>
+    organization.moveContact(channel.id, change, alikeOf(channel.kind, [...change.from, ...change.to], true)),
   );
-  if (!chatId) return "unknown_chat";
-  const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.changeAddresses(as, change)));
-  return answer ? "applied" : "unknown_chat";
+  let outcome: StoreOutcome = "unknown_chat";
+  await doEach(chatIds, async (id) => {
+    const answer = await nullIfNotFound(callChat(env, channel, id, (chat, as) => chat.changeAddresses(as, change)));
+    if (answer) outcome = "applied";
+  });
+  return outcome;
 }
 
 /**

@@ -180,6 +180,8 @@ export interface AddressChange {
   kind: "address";
   from: string[];
   to: string[];
+  /** When it happened by the network's time, Unix milliseconds. A later one holds. */
+  at: number;
 }
 
 /** A network's report about a template of the account `wabaId`, at `at` (Unix milliseconds). */

@@ -144,9 +144,10 @@ function ownNumber({ chat }: Message, raw: Record<string, unknown>): string[] {
 }
 
 /** The change of a group's id when it becomes a supergroup. Telegram reports it in both the old and the new group. */
-function changeIn({ chat, migrate_to_chat_id: to, migrate_from_chat_id: from }: Message): AddressChange | null {
-  if (to !== undefined) return { kind: "address", from: [String(chat.id)], to: [String(to)] };
-  return from === undefined ? null : { kind: "address", from: [String(from)], to: [String(chat.id)] };
+function changeIn({ chat, date, migrate_to_chat_id: to, migrate_from_chat_id: from }: Message): AddressChange | null {
+  const at = receivedAt(date);
+  if (to !== undefined) return { kind: "address", from: [String(chat.id)], to: [String(to)], at };
+  return from === undefined ? null : { kind: "address", from: [String(from)], to: [String(chat.id)], at };
 }
 
 /** A live location is edited each time that it moves. Only words count. */

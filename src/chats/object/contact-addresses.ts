@@ -57,14 +57,18 @@ export class ContactAddresses implements DuePart {
    * @param from those that no longer reach it; null for the one that messages go to. If they go to another one, they
    *   still do
    * @param to those that do, the best one first
+   * @param at Unix milliseconds, by the network's time; absent where a send has found it out. Networks repeat what they
+   *   tell: what is older than the latest move moves nothing
    */
-  move({ from, to }: { from: string[] | null; to: string[] }): void {
+  move({ from, to, at }: { from: string[] | null; to: string[]; at?: number }): void {
     const identity = this.#parts.adoption.identity();
     const [address] = to;
     if (!identity || address === undefined) return;
     const current = this.current(identity);
-    const isMoved = current !== address && (from === null || from.includes(current));
+    const isLate = at !== undefined && at < (this.#kv.get<number>("moved_at") ?? 0);
+    const isMoved = current !== address && !isLate && (from === null || from.includes(current));
     if (isMoved) this.#kv.put("address", address);
+    if (isMoved && at !== undefined) this.#kv.put("moved_at", at);
     if (this.#add(identity, [...(from ?? []), ...to]) || isMoved) this.#announce();
   }
 

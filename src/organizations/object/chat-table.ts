@@ -179,12 +179,11 @@ export class ChatTable {
     return without(first);
   }
 
-  /** The contact's addresses have changed. @returns the id of the contact's chat, or null if there is none */
-  link(channelId: string, { from, to }: AddressLinks, alike: Alike): string | null {
+  /** The contact's addresses have changed. @returns the ids of the contact's chats. Each may send to an old address */
+  link(channelId: string, { from, to }: AddressLinks, alike: Alike): string[] {
     const row = this.byAddress(channelId, [...from, ...to], alike);
-    if (!row || row.state === "deleting") return null;
-    this.learn(row, [...from, ...to]);
-    return row.id;
+    if (!row || row.state === "deleting") return [];
+    return [row.id, ...sameAs(this.learn(row, [...from, ...to]))];
   }
 
   /** Its object has adopted the chat. */

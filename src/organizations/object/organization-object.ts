@@ -86,9 +86,9 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#parts.list.changed();
   }
 
-  /** A contact's addresses have changed. @returns the id of the contact's chat, or null if there is none */
-  linkAddresses(channelId: string, change: AddressChange, alike: Alike): string | null {
-    if (!this.#isReady()) return null;
+  /** A contact's addresses have changed. @returns the ids of the contact's chats */
+  moveContact(channelId: string, change: AddressChange, alike: Alike): string[] {
+    if (!this.#isReady()) return [];
     this.#parts.list.changed();
     return this.#parts.chats.link(channelId, change, alike);
   }

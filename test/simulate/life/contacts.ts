@@ -75,7 +75,12 @@ export class Contacts extends Requests {
 
   /** The contact's address changes. */
   changeAddress(chat: SimulatedObject, address: string): void {
-    const change = { kind: "address" as const, from: ADDRESSES.filter((each) => each !== address), to: [address] };
+    const change = {
+      kind: "address" as const,
+      from: ADDRESSES.filter((each) => each !== address),
+      to: [address],
+      at: this.#second(),
+    };
     this.request("address", ({ env }) =>
       this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.changeAddresses(as, change)),
     );
