@@ -83,7 +83,8 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   await page.getByRole("button", { name: "Check now" }).click();
   await page.getByText("The network accepts the credentials.").waitFor();
   // What the service says of a broken channel, without waiting until it breaks.
-  const broken = { state: "broken", reason: "Telegram refuses the bot token: Unauthorized", since: channel.createdAt };
+  const reason = "Telegram refuses the bot token: Unauthorized";
+  const broken = { ...channel.health, state: "broken", reason, since: channel.createdAt };
   const isThis = new RegExp(`/console/api/.*/channels/${channel.id}$`);
   const giveBack = await takeOver(page, isThis, async (route) => {
     if (route.request().method() !== "GET") return route.fallback();

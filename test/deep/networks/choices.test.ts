@@ -116,7 +116,7 @@ test("each network takes choices that are as many and as long as they can be", a
     ["whatsapp", nextOfWhatsApp],
   ] as const) {
     const arrived = next();
-    const chat = await createChat(await newChannel(kind), { contact: { address: "4711" } });
+    const chat = await createChat(await newChannel(kind), { contact: { address: "4915112345678" } });
     await api("POST", `/chats/${chat.id}/messages`, body);
     expect(JSON.stringify((await arrived).body)).toContain(titles[9]);
   }

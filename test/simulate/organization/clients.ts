@@ -178,7 +178,7 @@ export class Clients extends Requests {
 
   /** A channel, as far as `storeItem` reads it. */
   #record({ id, kind }: Channel): ChannelRecord {
-    return { id, kind, organizationId: this.#organizationId, region: null } as ChannelRecord;
+    return { id, kind, organizationId: this.#organizationId, region: null, settings: {} } as ChannelRecord;
   }
 
   #pick<T>(from: readonly T[]): T | undefined {
