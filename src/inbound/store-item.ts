@@ -286,10 +286,16 @@ async function storeAccountNotice(
   called: ChannelRecord,
   { wabaId, news }: AccountNotice,
 ): Promise<"applied" | "unknown_account"> {
-  const known = await channelsOf(env, called, wabaId);
-  const ids = new Set(called.settings.wabaId === undefined ? [called.id, ...known] : known);
-  await doEach(ids, (id) => callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, news), called.region));
-  return ids.size > 0 ? "applied" : "unknown_account";
+  const newsOf = new Map((await channelsOf(env, called, wabaId)).map((id) => [id, news]));
+  if (called.settings.wabaId === undefined) {
+    // An app's URL gets the reports of all its accounts. So the channel asks whether it was meant.
+    const { state, ...rest } = news;
+    newsOf.set(called.id, { ...rest, ...(state !== undefined && { isAskWorthy: true }) });
+  }
+  await doEach(newsOf, ([id, told]) =>
+    callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, told), called.region),
+  );
+  return newsOf.size > 0 ? "applied" : "unknown_account";
 }
 
 /** The channels of the organization that have the account, oldest first. */

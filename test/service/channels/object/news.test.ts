@@ -143,14 +143,25 @@ test("a lower limit, an alert, a flag and a rejected name are warnings", async (
   expect(await codesOf(chat)).toEqual(["alert", "quality", "name"]);
 });
 
-test("news of another account change nothing, and those of an unknown one concern the called channel", async () => {
-  fakeNetworks();
+test("news of another account change nothing, and Meta is asked whether those of an unknown one are true", async () => {
+  const { state, asked } = meta(fine);
   const known = await conversation("whatsapp", { wabaId: "7" });
   await update(known, { event: "ACCOUNT_DELETED" });
   expect(await healthOf(known.channelId)).toMatchObject({ state: "ok" });
   const unknown = await conversation("whatsapp");
-  await update(unknown, { event: "ACCOUNT_DELETED" });
-  expect(await healthOf(unknown.channelId)).toMatchObject({ state: "broken" });
+  for (const [number, expected] of [
+    [fine, "ok"],
+    [{ health_status: blocked }, "broken"],
+  ] as const) {
+    state.number = number;
+    const before = asked().length;
+    await update(unknown, { event: "ACCOUNT_DELETED" });
+    expect(await healthOf(unknown.channelId)).toMatchObject({ state: "ok" });
+    pass(MINUTE);
+    await ring(unknown);
+    expect(asked()).toHaveLength(before + 1);
+    expect(await healthOf(unknown.channelId)).toMatchObject({ state: expected });
+  }
 });
 
 test("a group's messages, statuses and changes touch no chat, and are a warning", async () => {
