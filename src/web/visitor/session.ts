@@ -1,10 +1,11 @@
-import type { UploadFile } from "../shared/files/repeat-upload.ts";
+import type { Trouble, UploadFile } from "../shared/files/repeat-upload.ts";
+import { isRemoved, reactionOf } from "../shared/message/extras.ts";
 import { randomToken } from "../shared/random-token.ts";
-import { Acknowledger } from "./acknowledger.ts";
-import { nextToSend } from "./acknowledgments.ts";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "./acknowledgments.ts";
 import { type Connection, connect, isFinal } from "./connection.ts";
 import {
   type Action,
+  type Conversation,
   emptyConversation,
   hasEarlier,
   isTapped,
@@ -15,8 +16,7 @@ import {
   type Tapped,
 } from "./conversation.ts";
 import { FileSender } from "./file-sender.ts";
-import type { IncomingFrame, RefusalFrame } from "./frames.ts";
-import { ReactionSender } from "./reaction-sender.ts";
+import type { ChatMessage, IncomingFrame, RefusalFrame } from "./frames.ts";
 import type { SessionView } from "./session-view.ts";
 import type { TabStorage } from "./stored.ts";
 
@@ -70,14 +70,18 @@ export class ChatSession {
   #answerTimer: ReturnType<typeof setTimeout> | undefined;
   /** The timeout of loading older messages. */
   #olderTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the wait for the answer to a reaction, or before it is sent again. */
+  #reactingTimer: ReturnType<typeof setTimeout> | undefined;
   /** Ends the company's typing. */
   #typingTimer: ReturnType<typeof setTimeout> | undefined;
   #requestedAfter = 0;
   #events: number | null = null;
   readonly #files: FileSender;
-  readonly #reactions: ReactionSender;
   #toldTypingAt = Number.NEGATIVE_INFINITY;
-  readonly #acknowledger = new Acknowledger();
+  #deliveredSent = 0;
+  #readSent = 0;
+  #seen = 0;
+  #visible = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -109,16 +113,6 @@ export class ChatSession {
         this.#apply({ type: "trouble", id, trouble });
         this.#show({ uploading: null, notice: { kind: "trouble", trouble } });
         this.#send();
-      },
-    });
-    this.#reactions = new ReactionSender({
-      isOnline: () => this.#ready,
-      send: (reaction) => this.#connection?.send({ type: "reaction", ...reaction }),
-      onChange: (reacting) => this.#show({ reacting }),
-      onTrouble: (trouble) => {
-        const notice = { kind: "reaction", trouble } as const;
-        this.#show({ notice });
-        setTimeout(() => this.#view.notice === notice && this.#show({ notice: null }), NOTICE_MS);
       },
     });
     if (link === 4401) return;
@@ -185,8 +179,10 @@ export class ChatSession {
   /** Shows a reaction at once, and tells the server after the reactions before it. A null takes the reaction back. */
   react(seq: number, emoji: string | null): void {
     if (!this.#offers("reactions")) return;
-    this.#show({ notice: null });
-    this.#reactions.add({ seq, emoji });
+    const [inFlight, ...waiting] = this.#view.reacting;
+    const others = waiting.filter((one) => one.seq !== seq);
+    this.#show({ reacting: [...(inFlight ? [inFlight] : []), ...others, { seq, emoji }], notice: null });
+    if (!inFlight) this.#react();
   }
 
   /** Sends a refused message again, with the same id. */
@@ -198,7 +194,7 @@ export class ChatSession {
 
   /** Sets whether the visitor sees the messages. Only visible messages are acknowledged as read. */
   setVisible(visible: boolean): void {
-    this.#acknowledger.isVisible = visible;
+    this.#visible = visible;
     if (visible) this.#acknowledge();
   }
 
@@ -225,8 +221,8 @@ export class ChatSession {
     clearTimeout(this.#answerTimer);
     clearTimeout(this.#olderTimer);
     clearTimeout(this.#typingTimer);
+    clearTimeout(this.#reactingTimer);
     this.#ready = false;
-    this.#reactions.clear();
     this.#connection?.close();
   }
 
@@ -238,13 +234,13 @@ export class ChatSession {
     }
     if ((frame.type === "stored" || frame.type === "refused") && frame.id === this.#inFlight) this.#clearInFlight();
     this.#apply({ type: "frame", frame });
-    if (frame.type === "updated") this.#reactions.look(frame.message);
+    if (frame.type === "updated" && this.#isReacted(frame.message)) this.#reacted();
     if (frame.type === "stored") {
       this.#files.forget(frame.id);
       this.#show({ notice: null });
     }
     if (frame.type === "refused") {
-      if (frame.id === "reaction") this.#reactions.refuse(frame);
+      if (frame.id === "reaction") this.#takeBackReaction(frame);
       else this.#show({ notice: { kind: "trouble", trouble: frame } });
     }
     if (frame.type === "older") this.#finishOlder("idle");
@@ -262,6 +258,38 @@ export class ChatSession {
     }
     this.#acknowledge();
     this.#send();
+  }
+
+  /** Sends the first reaction that is not confirmed. */
+  #react(): void {
+    clearTimeout(this.#reactingTimer);
+    const [next] = this.#view.reacting;
+    if (!next || !this.#ready) return;
+    this.#connection?.send({ type: "reaction", ...next });
+    // In a full chat the server drops a reaction, and says nothing.
+    this.#reactingTimer = setTimeout(() => {
+      this.#takeBackReaction({ code: "not_accepted", message: "", retryAfter: null });
+    }, ANSWER_TIMEOUT_MS);
+  }
+
+  /** Forgets the first reaction, and says why for a while. */
+  #takeBackReaction(trouble: Trouble): void {
+    this.#reacted();
+    const notice = { kind: "reaction", trouble } as const;
+    this.#show({ notice });
+    setTimeout(() => this.#view.notice === notice && this.#show({ notice: null }), NOTICE_MS);
+  }
+
+  /** Whether a change ends the wait for the first reaction: it is there, or the message can't have one any longer. */
+  #isReacted(message: ChatMessage): boolean {
+    const [first] = this.#view.reacting;
+    return first?.seq === message.seq && (isRemoved(message) || reactionOf("contact", message) === first.emoji);
+  }
+
+  /** Forgets the first reaction: it is confirmed or refused. */
+  #reacted(): void {
+    this.#show({ reacting: this.#view.reacting.slice(1) });
+    this.#react();
   }
 
   /** Whether there is a connection to a server that understands this. */
@@ -283,9 +311,12 @@ export class ChatSession {
   #startConnection(): void {
     this.#ready = true;
     this.#clearInFlight();
-    this.#acknowledger.start(this.#view.conversation);
+    this.#deliveredSent = 0;
+    this.#readSent = 0;
+    // Without entries, `#seen` belongs to a deleted chat.
+    if (this.#view.conversation.entries.length === 0) this.#seen = 0;
     if (this.#view.older === "loading") this.#requestOlder();
-    this.#reactions.start();
+    this.#react();
   }
 
   #requestOlder(): void {
@@ -310,7 +341,11 @@ export class ChatSession {
   #retriesSoon(frame: RefusalFrame): boolean {
     if (frame.retryAfter === null || frame.retryAfter > MAX_WAIT_SECONDS) return false;
     const waitMs = Math.max(frame.retryAfter, 1) * 1_000;
-    if (frame.id === "reaction" && this.#reactions.startAfter(waitMs)) return true;
+    if (frame.id === "reaction" && this.#view.reacting.length > 0) {
+      clearTimeout(this.#reactingTimer);
+      this.#reactingTimer = setTimeout(() => this.#react(), waitMs);
+      return true;
+    }
     if (frame.id !== this.#inFlight) return false;
     this.#show({ notice: { kind: "wait", trouble: frame } });
     clearTimeout(this.#answerTimer);
@@ -327,7 +362,8 @@ export class ChatSession {
     this.#ready = false;
     this.#clearInFlight();
     this.#finishOlder("failed");
-    this.#reactions.clear();
+    clearTimeout(this.#reactingTimer);
+    if (this.#view.reacting.length > 0) this.#show({ reacting: [] });
     // With these codes the server rejects the message itself, so a resend would fail again.
     if (inFlight !== null && (code === 1008 || code === 1009)) {
       const trouble = { code: code === 1009 ? "too_long" : "not_accepted", message: "", retryAfter: null };
@@ -370,10 +406,19 @@ export class ChatSession {
 
   #acknowledge(): void {
     const { conversation } = this.#view;
-    const unread = this.#acknowledger.unreadIn(conversation);
+    const unread = this.#unreadIn(conversation);
     if (unread !== this.#view.unread) this.#show({ unread });
     if (!this.#ready) return;
-    for (const acknowledgment of this.#acknowledger.next(conversation)) this.#connection?.send(acknowledgment);
+    const delivered = deliveredUpTo(conversation);
+    if (delivered > this.#deliveredSent) {
+      this.#deliveredSent = delivered;
+      this.#connection?.send({ type: "delivered", seq: delivered });
+    }
+    const read = this.#visible ? readUpTo(conversation) : 0;
+    if (read > this.#readSent) {
+      this.#readSent = read;
+      this.#connection?.send({ type: "read", seq: read });
+    }
   }
 
   #apply(action: Action): void {
@@ -381,8 +426,14 @@ export class ChatSession {
     const conversation = reduce(before, action);
     if (conversation.outbox !== before.outbox) this.#options.storage.saveOutbox(conversation.outbox);
     // Part of what was missed is neither seen nor unread: the rest arrives after a reconnection.
-    const unread = conversation.caughtUp ? this.#acknowledger.unreadIn(conversation) : this.#view.unread;
+    const unread = conversation.caughtUp ? this.#unreadIn(conversation) : this.#view.unread;
     this.#show({ conversation, unread });
+  }
+
+  /** How many messages are unread. A visible page has seen all that it shows. */
+  #unreadIn(conversation: Conversation): number {
+    if (this.#visible) this.#seen = Math.max(this.#seen, readUpTo(conversation));
+    return unreadCount(conversation, this.#seen);
   }
 
   #show(change: Partial<SessionView>): void {
