@@ -112,7 +112,7 @@ class Run {
     if (!(await this.#step("service", "check the address and what is in front of it", () => healthStep(lab)))) return;
     const isLocal = seen.every(({ build }) => build === null);
     if (plain === null) this.#skip("plain http", "a server on this machine");
-    else await this.#step("plain http", ZONE, () => plainHttpStep(plain));
+    else await this.#step("plain http", ZONE, () => plainHttpStep(plain, lab.caller.signal));
     await this.#step("pages", "deploy again: npm run deploy", () => pagesStep(lab));
     if (!(await this.#step("database", DATABASE, () => this.#database()))) return;
     await lab.leftovers.begin();
