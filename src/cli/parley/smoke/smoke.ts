@@ -55,8 +55,9 @@ export async function smoke(options: SmokeOptions): Promise<boolean> {
   const { url, token, webhook, plain, build, files = true, signal, env, onCheck, pace = PACE } = options;
   const stop = new AbortController();
   const caller = new SmokeCaller(url, AbortSignal.any([signal, stop.signal]));
-  const leftovers = new Leftovers(caller, token.value, env);
-  const run = new Run({ caller, token, leftovers, pace, webhook, plain, files, build, seen: [] }, onCheck);
+  const leftovers = new Leftovers(caller, token.value, env, pace.beat);
+  const lab = { caller, token, leftovers, pace, webhook, plain, files, build, seen: [], withFiles: new Set<string>() };
+  const run = new Run(lab, onCheck);
   try {
     await run.all();
   } finally {
