@@ -208,7 +208,7 @@ test("the window counts from the network's time where it is earlier, and a late 
   };
   expect(await hears(now - 3_600)).toBe((now - 3_600) * 1_000 + DAY);
   expect(await hears(now - 7_200)).toBe((now - 3_600) * 1_000 + DAY);
-  // A time in the future, and one that is none.
+  // A time in the future, and one before WhatsApp existed.
   expect(await hears(now + 3_600)).toBe(Date.now() + DAY);
   expect(await hears(1_970)).toBe(Date.now() + DAY);
 });
