@@ -129,6 +129,7 @@ async function storeInChat(
     type,
     content,
     media,
+    topic,
     ...extra
   } = item;
   const draft: InboundDraft = {
@@ -141,6 +142,7 @@ async function storeInChat(
     // All of them: the chat may have been found by another address.
     addresses: [address, ...addresses],
     username: usernameOf(item),
+    topic,
     isStop: type === "TEXT" && isStopWord(channel.settings.stopWords, content),
     extra,
   };

@@ -42,6 +42,8 @@ export interface Outbound {
   isVoice?: boolean | undefined;
   /** The network's id of the message that this one replies to; null if there is none, or the network never had it. */
   quote: string | null;
+  /** The topic that it goes to, by the network's id; absent for none. */
+  topic?: string | undefined;
   /** The network's ids of the parts sent in earlier attempts, in order. They are not sent again. */
   partsSent: readonly string[];
 }
@@ -57,7 +59,7 @@ export type Body =
   | { kind: "contacts"; contacts: ContactCard[] };
 
 /** A message as an adapter renders it. */
-export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "address" | "quote"> {
+export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "address" | "quote" | "topic"> {
   body: Body;
 }
 
@@ -74,8 +76,8 @@ export type PartRefusal =
    */
   | { outcome: "failed"; code: string; message: string; works?: true; unsure?: string }
   | { outcome: "unknown"; message: string }
-  /** The contact's address has changed. The network accepted nothing. */
-  | { outcome: "moved"; address: string }
+  /** The contact's address has changed, or `lostTopic` no longer exists. The network accepted nothing. */
+  | { outcome: "moved"; address: string; lostTopic?: string | undefined }
   /** The network refuses the channel itself: a wrong token, a blocked account. */
   | { outcome: "channel_broken"; reason: string };
 
@@ -95,7 +97,7 @@ export type NetworkAct =
   | { act: "typing"; networkId: string | null };
 
 /** The chat of an act. */
-export type ActTarget = Pick<Outbound, "chatId" | "address">;
+export type ActTarget = Pick<Outbound, "chatId" | "address" | "topic">;
 
 /** The result of an act. `not_shown`: the network can't show it now, and was not called. */
 export type ActOutcome = { outcome: "done" | "not_shown" } | PartRefusal;
@@ -122,6 +124,8 @@ export interface InboundMessage extends ReceivedWords, ReceivedMarks {
   location?: Location | undefined;
   contacts?: ContactCard[] | undefined;
   sticker?: { emoji: string | null } | undefined;
+  /** The topic of the chat that it is in, by the network's id; absent for none. Answers go there. */
+  topic?: string | undefined;
 }
 
 /** The contact changed the text or the caption of an own message, at `at` (Unix milliseconds). */

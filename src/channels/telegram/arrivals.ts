@@ -74,7 +74,7 @@ export const TELEGRAM_ARRIVALS: ArrivalTable[] = [
     described: described(),
     submitted: kept("`submitted`, and described in `content`"),
     moved: changes("The address of the group's chat. It makes no message"),
-    topic: leftOut("Answers go to the group, not to a topic of it"),
+    topic: changes("The topic that answers go to, until a newer message is in another one or in none"),
     service: leftOut("The contact wrote nothing: it says what happened in the chat"),
     otherChats: leftOut("They belong to chats other than the bot's own"),
     looks: leftOut("It is how the message looks, or how it was sent"),

@@ -26,7 +26,7 @@ export async function postToTelegram(
     ? await callWithFile(method, whole, file, botToken, network, signal, files)
     : await call(method, whole, botToken, network, signal);
   if ("outcome" in answer) return answer;
-  if (answer.answer !== "ok") return refusalOfAnswer(answer, body.chat_id);
+  if (answer.answer !== "ok") return refusalOfAnswer(answer, body.chat_id, body.message_thread_id?.toString());
   const sent = sentMessage.safeParse(answer.result);
   if (!sent.success) return { outcome: "unknown", message: "Telegram's answer has no message id" };
   return { outcome: "sent", id: networkIdOf(botToken, body.chat_id, sent.data.message_id), addresses: [] };

@@ -1,6 +1,7 @@
 import { answerWithin } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
+import type { PartRefusal } from "../../model/network.ts";
 import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -38,6 +39,25 @@ export class ContactAddresses implements DuePart {
   /** The address to send to. */
   current(identity: ChatIdentity): string {
     return this.#kv.get<string>("address") ?? identity.contactAddress;
+  }
+
+  /** The topic of the contact's newest message, by the network's id; undefined for none. */
+  get topic(): string | undefined {
+    return this.#kv.get<string>("topic");
+  }
+
+  /** The contact's newest message is in this topic, or in none. */
+  enterTopic(topic: string | undefined): void {
+    if (topic === this.topic) return;
+    if (topic === undefined) this.#kv.delete("topic");
+    else this.#kv.put("topic", topic);
+  }
+
+  /** The network says where the contact is now. */
+  follow({ address, lostTopic }: PartRefusal & { outcome: "moved" }): void {
+    // The contact may have written in another topic since.
+    if (lostTopic !== undefined && lostTopic === this.topic) this.#kv.delete("topic");
+    this.move({ from: null, to: [address] });
   }
 
   /**

@@ -21,6 +21,7 @@ import { wroteAt } from "../../model/reply-window.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { Consent } from "./consent.ts";
+import type { ContactAddresses } from "./contact-addresses.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { forChannel, headerFault } from "./for-channel.ts";
@@ -46,6 +47,7 @@ interface Parts {
   report: ChatReporter;
   conditions: SendConditions;
   consent: Consent;
+  contact: Pick<ContactAddresses, "enterTopic">;
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -215,6 +217,7 @@ export class MessageStore {
     if (file.text !== undefined) message.text = file.text;
     const row = { message, dedupe, fingerprint: null, template: null, delivery: null };
     const doc = log.append({ ...row, ...pick(file, "media", "takeFile") });
+    this.#parts.contact.enterTopic(draft.topic);
     if (draft.isStop) this.#parts.consent.hear({ optedOut: true, at: wroteAt(message), by: "contact" });
     return { outcome: "stored", doc };
   }

@@ -66,7 +66,8 @@ export class NetworkChat {
     const file = type === "TEXT" ? null : fileOfMedia(log.mediaOf(seq));
     const said = { type, content, mediaUrl, file, text, template, interactive, location, contacts };
     const isVoice = message.voice;
-    return { chatId, messageId, address, ...said, isVoice, quote, partsSent: parts.ids };
+    const { topic } = contact;
+    return { chatId, messageId, address, ...said, isVoice, quote, topic, partsSent: parts.ids };
   }
 
   /** The state of a message's delivery. @param of the number of parts; a redacted message no longer shows it */

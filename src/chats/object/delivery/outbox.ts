@@ -208,7 +208,7 @@ export class Outbox {
     if (!chat.exists()) return false;
     parts.report.counted(outcome.outcome);
     if (outcome.outcome === "sent" && outcome.addresses.length > 0) contact.learn(outcome.addresses);
-    if (outcome.outcome === "moved") contact.move({ from: null, to: [outcome.address] });
+    if (outcome.outcome === "moved") contact.follow(outcome);
     const current = attempt.current();
     if (current) attempt.broken = this.#settle(chat, current, outcome, attempt) ?? attempt.broken;
     const { broken: reason } = attempt;
