@@ -63,6 +63,17 @@ export interface Price {
   billable: boolean | null;
 }
 
+/** The count of messages whose price has a category. */
+export type PriceCount = `price.${string}`;
+
+/** Meta's categories. A count has no other names, because a network can send any. */
+const PRICED =
+  /^(?:group_)?(?:marketing(?:_lite)?|utility|service|authentication(?:-international)?|referral_conversion)$/;
+
+export function priceCount({ category }: Price): PriceCount {
+  return `price.${PRICED.test(category) ? category : "other"}`;
+}
+
 /** What a message says in these fields. A redaction blanks it, as it blanks `content`. */
 export interface ReceivedWords {
   form?: Form | undefined;

@@ -302,7 +302,15 @@ const history = <C extends z.ZodRawShape>(what: string, counts: C) =>
 export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
   "ChannelHistory",
   "What happened in a channel's chats, by the hour or the day.",
-  history("channel", { attempts, received, ...conversation, newChats: count.describe("The chats that began") }),
+  history("channel", {
+    ...{ attempts, received, ...conversation },
+    newChats: count.describe("The chats that began"),
+    prices: z
+      .record(z.string(), z.int())
+      .describe(
+        "The messages by the category of their first `price`: `marketing`, `utility`, `service`, `authentication` and more, or `other`. A category without messages is absent",
+      ),
+  }),
 );
 
 export const memberHistorySchema = resource<ReturnType<typeof memberHistory>>()(

@@ -5,7 +5,7 @@ import type { ChatIdentity, Media, StatusNews } from "../../../model/chat-answer
 import type { OutboundFile } from "../../../model/file.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Outbound } from "../../../model/network.ts";
-import type { Price } from "../../../model/received.ts";
+import { type Price, priceCount } from "../../../model/received.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Logger } from "../../../platform/log.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
@@ -80,6 +80,8 @@ export class NetworkChat {
     const { seq, delivery, lastError } = row;
     const isPriced = price !== undefined && !isSame(price, row.message.price);
     const message = isPriced ? { ...row.message, price } : row.message;
+    // Later statuses repeat the price, or name another one.
+    if (price && !row.message.price) this.parts.report.counted(priceCount(price));
     const parts = after.parts === before.parts ? null : partsKept(after);
     if (after.status !== before.status || after.error !== before.error || isPriced) {
       this.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined, failedAt);
