@@ -340,7 +340,7 @@ const component = z.discriminatedUnion("type", [
     type: z.literal("BUTTONS"),
     buttons: groups("The buttons. A send names them by their index, from 0", {
       type: oneOf(BUTTON_TYPES, "`OTP`: takes the code of the body. `OTHER`: can't be sent"),
-      text: text("The title"),
+      text: text("The title. If the network lists none, the type in words, such as `copy code`"),
       url: textIfSet("Of a `URL`. It may end with a placeholder"),
       phoneNumber: textIfSet("Of a `PHONE_NUMBER`"),
     }),
