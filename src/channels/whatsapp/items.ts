@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import type { InboundItem, MarketingChoice, ParsedWebhook, StatusUpdate } from "../../model/network.ts";
 import type { Price } from "../../model/received.ts";
-import { isLoggable, loggable, newFields } from "../network/known-fields.ts";
+import { isLoggable, type KnownFields, loggable, newFields } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { parseJson } from "../network/network-response.ts";
 import { receivedAt, receivedTerm } from "../network/received.ts";
 import { accountNotice, isAboutAccount } from "./account-news.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
-import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
+import { KNOWN_CONTACT_FIELDS, KNOWN_MESSAGE_FIELDS, KNOWN_STATUS_FIELDS } from "./known-fields.ts";
 import { IN_A_GROUP, message, messageItems } from "./messages.ts";
 import { isAboutTemplate, templateNotice } from "./template-news.ts";
 
@@ -106,6 +106,13 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
     unknown.push(isLoggable(name) ? `${what}.${name}` : what);
   }
 
+  function nameNew(what: string, value: unknown, known: KnownFields): void {
+    for (const name of newFields(value, known)) {
+      notes.push(`${what} field ${loggable(name)} is new`);
+      count(what, name);
+    }
+  }
+
   function inGroup(): void {
     notes.push(IN_A_GROUP);
     groups++;
@@ -136,7 +143,10 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       const account = value.metadata?.phone_number_id ?? null;
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
       const contacts: MetaContact[] = [];
-      for (const one of value.contacts) read("contact", contact, one, (known) => contacts.push(known));
+      for (const one of value.contacts) {
+        read("contact", contact, one, (known) => contacts.push(known));
+        nameNew("contact", one, KNOWN_CONTACT_FIELDS);
+      }
       const byId = new Map(contacts.flatMap((one) => distinct([one.wa_id, one.user_id]).map((id) => [id, one])));
       const isAlone = value.messages.length + value.statuses.length + value.user_preferences.length === 1;
       const only = isAlone && contacts.length === 1 ? contacts[0] : undefined;
@@ -147,10 +157,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
           .find((known) => known) ?? only;
       for (const one of value.messages) {
         read("message", message, one, (parsed) => {
-          for (const name of newFields(parsed, KNOWN_MESSAGE_FIELDS)) {
-            notes.push(`message field ${loggable(name)} is new`);
-            count("message", name);
-          }
+          nameNew("message", parsed, KNOWN_MESSAGE_FIELDS);
           if (!TYPE.test(parsed.type)) count("type", parsed.type);
           const items = messageItems(parsed, contactOf(parsed.from, parsed.from_user_id));
           if (items === IN_A_GROUP) inGroup();
@@ -159,6 +166,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
         });
       }
       for (const one of value.statuses) {
+        nameNew("status", one, KNOWN_STATUS_FIELDS);
         read("status", status, one, (parsed) => {
           // There is one for each member, and none for the whole message.
           if (parsed.recipient_type === "group" || parsed.recipient_participant_id) {

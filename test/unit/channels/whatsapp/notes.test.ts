@@ -36,6 +36,16 @@ test.each<[string, string, string[]]>([
   ["an account's event", '[{"field":"account_update","value":{"event":"BRAND_NEW"}}]', []],
   ["a status", '[{"field":"messages","value":{"statuses":[{"id":"1","status":"framed"}]}}]', ["status.framed"]],
   [
+    "a field of a status",
+    '[{"field":"messages","value":{"statuses":[{"id":"1","status":"sent","fees":1,"pricing":{"category":"a","vat":2},"conversation":{"id":"1","origin":{}},"A b":1}]}}]',
+    ["status.fees", "status.pricing.vat", "status"],
+  ],
+  [
+    "a field of a contact",
+    '[{"field":"messages","value":{"contacts":[{"wa_id":"49","profile":{"name":"A","mood":"fine"},"shoe_size":43},7]}}]',
+    ["contact.profile.mood", "contact.shoe_size"],
+  ],
+  [
     "a type of message",
     '[{"field":"messages","value":{"messages":[{"id":"1","from":"49","type":"hologram"}]}}]',
     ["type.hologram"],
