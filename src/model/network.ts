@@ -285,7 +285,8 @@ export interface Registration {
 /**
  * A network's answer about a channel: the address of its webhook, why its last call failed and what it does not report;
  * or that it refuses the credentials; or that nothing can be said. `description` is for people, and never has a secret.
- * `subscribe`: how a person makes the network report it; absent if only a registration does. `news`: how the channel is.
+ * `silence`: why the network reports nothing at all; absent if it does. `subscribe`: how a person makes the network report
+ * what is `unsent`; absent if only a registration does. `news`: how the channel is.
  */
 export type Inspection =
   | {
@@ -293,6 +294,7 @@ export type Inspection =
       webhook: string | null;
       lastError: string | null;
       unsent?: string[];
+      silence?: string;
       subscribe?: string;
       news?: ChannelNews;
     }
