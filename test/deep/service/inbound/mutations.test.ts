@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { Chat } from "../../../../src/model/chat.ts";
@@ -33,7 +34,7 @@ const OTHERS = ["system", "request_welcome", "edit", "revoke", "reaction"];
 function whatsapp(random: Random, index: number): Sent {
   const from = newContact();
   const base = { from, id: `wamid.mutated.${from}.${index}`, timestamp: String(SECONDS) };
-  const message = { ...base, ...random.pick(WHATSAPP)[1] };
+  const message = { ...base, ...ownCard(random.pick(WHATSAPP)[1]) };
   const contacts = [{ wa_id: from, profile: { name: "Ada" } }];
   const payload = mutate({ contacts, messages: [message] }, random);
   const messages: unknown[] = Array.isArray(payload.messages) ? payload.messages : [];
@@ -43,6 +44,16 @@ function whatsapp(random: Random, index: number): Sent {
     return isOne ? [id] : [];
   });
   return { from, payload, must: new Set(ids).size };
+}
+
+/** The fields with a number that no other contact has: who verifies another's number is that contact. */
+function ownCard(fields: object): object {
+  return JSON.parse(JSON.stringify(fields).replaceAll('"491701"', JSON.stringify(newContact()))) as object;
+}
+
+/** The contact of a stored message, by its network's id; null if the id does not say it. */
+function writerOf(dedupe: string): string | null {
+  return /^in:(?:wamid\.mutated\.(\d+)\.|\d+:(\d+):)/.exec(dedupe)?.slice(1).find(Boolean) ?? null;
 }
 
 function telegram(random: Random, index: number): Sent {
@@ -55,6 +66,13 @@ function telegram(random: Random, index: number): Sent {
   const isOurs = Object(own).id === Number(from) && Number.isSafeInteger(message_id) && Number(message_id) > 0;
   const isText = typeof text === "string" && text !== "";
   return { from, payload, must: Number(isOurs && isText && migrate_to_chat_id === undefined) };
+}
+
+async function writersIn(chatId: string): Promise<string[]> {
+  const rows = await runInDurableObject(env.CHATS.getByName(chatId), (_object, { storage }) =>
+    storage.sql.exec<{ dedupe: string | null }>("select dedupe from messages").toArray(),
+  );
+  return rows.map(({ dedupe }) => dedupe && writerOf(dedupe)).filter((writer) => writer !== null);
 }
 
 async function batch(kind: "whatsapp" | "telegram", seed: number): Promise<void> {
@@ -72,13 +90,20 @@ async function batch(kind: "whatsapp" | "telegram", seed: number): Promise<void>
   const read = client((await newKey(at.organizationId, { rateLimit: { limit: 10_000, windowSeconds: 60 } })).secret);
   const chats: Chat[] = (await read("GET", `/chats?channel=${at.channel.id}&limit=100`)).body.chats;
   const stored = new Map<string, number>();
+  let known = 0;
   for (const { id, contact } of chats) {
     // The address of no other payload, and of none that was made up.
     const owner = sent.find(({ payload }) => JSON.stringify(payload).includes(contact.address));
     expect(owner, `seed ${seed}: a chat of ${contact.address}`).toBeDefined();
     const { messages } = (await read("GET", `/chats/${id}/messages?limit=100`)).body;
     stored.set(contact.address, messages.length);
+    const writers = await writersIn(id);
+    known += writers.length;
+    for (const writer of writers) {
+      expect(contact.addresses, `seed ${seed}: a message of ${writer}`).toContain(writer);
+    }
   }
+  expect(known, `seed ${seed}: messages whose writer is known`).toBeGreaterThan(0);
   for (const { from, payload, must } of sent) {
     const what = `seed ${seed}: ${JSON.stringify(payload).slice(0, 2_000)}`;
     expect(stored.get(from) ?? 0, what).toBeGreaterThanOrEqual(must);
