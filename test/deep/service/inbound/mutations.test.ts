@@ -26,6 +26,9 @@ interface Sent {
   must: number;
 }
 
+/** Doubled often enough, a huge text makes a call that is longer than the service takes, less what is around it. */
+const MAX_CALL = 4 * 1_024 * 1_024 - 1_024;
+
 const isId = (id: unknown): id is string => typeof id === "string" && id.length > 0 && id.length <= 512;
 
 /** What is no message, or not always one. */
@@ -84,8 +87,13 @@ async function batch(kind: "whatsapp" | "telegram", seed: number): Promise<void>
     sent.push(one);
     const tell = () =>
       kind === "whatsapp" ? fromMeta(at.channel, [one.payload]) : fromTelegram(at.channel, one.payload);
-    taken(await tell());
-    if (random.next() < 0.2) taken(await tell());
+    const isTooLong = JSON.stringify(one.payload).length > MAX_CALL;
+    if (isTooLong) one.must = 0;
+    for (let times = random.next() < 0.2 ? 2 : 1; times > 0; times--) {
+      const answer = await tell();
+      if (isTooLong) expect(answer.status).toBe(413);
+      else taken(answer);
+    }
   }
   const read = client((await newKey(at.organizationId, { rateLimit: { limit: 10_000, windowSeconds: 60 } })).secret);
   const chats: Chat[] = (await read("GET", `/chats?channel=${at.channel.id}&limit=100`)).body.chats;
