@@ -43,7 +43,7 @@ export class ChangeJudge {
       book.redacted.add(row.message.id);
     } else if (!isBlank(row)) {
       if (change.change === "edit") this.#checkEdited(book, change, row.message);
-      else this.#checkReacted(book, change, row.message);
+      else if (change.change === "reaction") this.#checkReacted(book, change, row.message);
     }
   }
 
