@@ -131,7 +131,7 @@ export class CurrentActivity {
   }
 
   /**
-   * The first message that an echo leaves unanswered; null if it leaves none, or if the message is none.
+   * The first message that an echo leaves unanswered; null if it leaves none, or if the message is not an echo.
    * @param since when the first unanswered message before it came, Unix milliseconds; null if there was none
    */
   #leftBy({ isEcho, seq }: CountedMessage & { seq: number }, since: number | null): Asked | null {
