@@ -1,5 +1,5 @@
 import type { ChatIdentity, EchoAnswer, EchoDraft, Unknown } from "../../model/chat-answers.ts";
-import { type Clock, isRecent } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { causeOf, type Logger } from "../../platform/log.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
@@ -85,7 +85,7 @@ export class Echoes implements DuePart {
   dueAt(now: number): number | null {
     const latestAt = this.latestAt();
     if (latestAt === null) return null;
-    const mustWait = isRecent(latestAt - MAX_HELD_MS, MAX_HELD_MS, now) && this.#parts.queue.isOutcomeOpen;
+    const mustWait = mayWait(latestAt - MAX_HELD_MS, now) && this.#parts.queue.isOutcomeOpen;
     return mustWait ? latestAt : now;
   }
 
@@ -105,7 +105,7 @@ export class Echoes implements DuePart {
     if (held.length === 0) return;
     const isOpen = queue.isOutcomeOpen;
     for (const { n, draft, heldAt } of held) {
-      if (isOpen && isRecent(heldAt, MAX_HELD_MS, clock.now())) return;
+      if (isOpen && mayWait(heldAt, clock.now())) return;
       if (this.#isStored(draft)) this.#held.remove(n);
       else this.#place(identity, draft, n);
     }
@@ -135,4 +135,9 @@ export class Echoes implements DuePart {
     };
     log.append(row);
   }
+}
+
+/** Whether its time is not over. The next instance's clock may be behind. */
+function mayWait(heldAt: number, now: number): boolean {
+  return Math.abs(now - heldAt) < MAX_HELD_MS;
 }
