@@ -68,10 +68,22 @@ test("when the agent gives the conversation back, the chat is unanswered since t
   expect(await conversationSums(channel.id)).toMatchObject({ received: 3, sent: 2 });
   expect(await conversationSums(channel.id)).not.toHaveProperty("answers");
   expect((await shown()).unansweredSince).toBeNull();
-  // The network repeats its report, and the agent has the conversation again.
-  await contactAsks("Another question");
+});
+
+test("a report of a handover that comes again, or late, changes nothing", async () => {
+  const { contactAsks, passControl, shown, api, chatId } = await agentAndChat();
+  await contactAsks("A person, please");
+  const passedAt = Date.now();
+  taken(await passControl(passedAt));
+  await api("POST", `/chats/${chatId}/answered`);
   taken(await passControl(passedAt));
   expect((await shown()).unansweredSince).toBeNull();
+  pass(60 * SECOND);
+  await contactAsks("To the agent again");
+  for (const at of [passedAt, passedAt - 30 * SECOND]) {
+    taken(await passControl(at));
+    expect((await shown()).unansweredSince).toBeNull();
+  }
 });
 
 test("a conversation that was given back waits for nothing if the agent wrote last", async () => {
