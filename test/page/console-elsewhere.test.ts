@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../src/web/console/api.ts";
-import { elsewhere, marksOf } from "../../src/web/console/inbox/received-marks.tsx";
+import { elsewhere, marksOf } from "../../src/web/console/inbox/marks.ts";
 
 const message = (fields: Partial<Message>) => fields as Message;
 

@@ -17,8 +17,9 @@ import { untilThen } from "../parts/time.tsx";
 import { sayError, useBusy } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
-import { marksOf, Sources } from "./received-marks.tsx";
+import { marksOf } from "./marks.ts";
 import { ScheduledActions } from "./scheduled-actions.tsx";
+import { Sources } from "./sources.tsx";
 
 interface BubbleProps {
   store: ConversationStore;

@@ -15,7 +15,7 @@ import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
 import { kindOf, SentAgain, STATUSES } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
-import { elsewhere } from "./received-marks.tsx";
+import { elsewhere } from "./marks.ts";
 
 interface PanelProps {
   store: ConversationStore;
