@@ -62,7 +62,7 @@ function countUnknown(env: Env, call: Call, { unknown = [], groups = 0 }: Parsed
 
 /**
  * The items in groups: each has all items of one contact, by all addresses that they name, or all of one template. Changes
- * of addresses come first, and a message brings them along: it may create the chat.
+ * of addresses come first, and a message or an echo brings them along: it may create the chat.
  */
 function byContact(items: InboundItem[]): InboundItem[][] {
   const groups = new Map<string, Group>();
@@ -112,6 +112,7 @@ function subjectsOf(item: InboundItem["item"]): (string | null)[] {
     case "account":
       return [item.wabaId];
     case "message":
+    case "echo":
     case "status":
     case "marketing":
       return [item.address, ...item.addresses];
@@ -127,7 +128,7 @@ function withChangesFirst(group: InboundItem[]): InboundItem[] {
   const others = group
     .filter(({ item }) => item.kind !== "address")
     .map((each) =>
-      each.item.kind === "message"
+      each.item.kind === "message" || each.item.kind === "echo"
         ? { ...each, item: { ...each.item, addresses: [...each.item.addresses, ...linked] } }
         : each,
     );

@@ -6,7 +6,7 @@ import type { EventType } from "./event.ts";
 import type { FileInfo } from "./file.ts";
 import type { Message } from "./message.ts";
 import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
-import type { ReceivedMarks, ReceivedWords } from "./received.ts";
+import type { Origin, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { SubscriptionDescription } from "./webhook.ts";
 
 /**
@@ -110,6 +110,11 @@ export interface InboundDraft {
   extra?: InboundExtra | undefined;
 }
 
+/** A message that the company wrote elsewhere. */
+export interface EchoDraft extends Omit<InboundDraft, "mediaId" | "isStop"> {
+  writtenIn: Origin;
+}
+
 /** What somebody says of the contact's wish for marketing. `at`: Unix milliseconds. */
 export interface Said extends Pick<Marketing, "optedOut" | "by"> {
   at: number;
@@ -136,10 +141,15 @@ export type MessageChange =
   | { change: "deletion"; networkId: string }
   /** The contact's reaction; null removes it. */
   | { change: "reaction"; networkId: string; emoji: string | null; at: number }
+  /** The company's reaction, made elsewhere; null removes it. */
+  | { change: "own_reaction"; networkId: string; emoji: string | null; at: number }
   /** The network of this channel did not show the company's reaction, which was made at `at`. */
   | { change: "reaction_failed"; channelId: string; messageId: string; at: number };
-/** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
-export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
+/**
+ * `not_reported`: the message is blank, and the list of chats may still show its text: call again. `held`: the message
+ * has no place yet: call again later.
+ */
+export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" | "held" } | Unknown;
 
 /** Who of the company makes a request. */
 export type CallerName = { type: "operator" | "key" | "member"; id: string; name: string };
@@ -180,6 +190,8 @@ export type ReceiveAnswer =
   | { outcome: "chat_full" }
   | RefusedDraft
   | Unknown;
+/** `held`: it takes its place, or is dropped, once it is known that it is not a message that the chat sends itself. */
+export type EchoAnswer = { outcome: "stored" | "repeated" | "held" | "chat_full" } | Unknown;
 /** `unknown`: the chat was deleted. */
 export type AdoptAnswer = { outcome: "ok" } | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;

@@ -1,7 +1,7 @@
 import type { ChannelNews } from "./channel-warning.ts";
 import type { ContactCard, Interactive, Location, MessageType, Tap } from "./content.ts";
 import type { MediaSource, MediaType, OutboundFile } from "./file.ts";
-import type { Price, ReceivedMarks, ReceivedWords } from "./received.ts";
+import type { Origin, Price, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter, TemplateState } from "./template.ts";
 
 /** What passes between chats and the adapters of networks: what goes out, how it ended, and what webhooks bring. */
@@ -128,7 +128,20 @@ export interface InboundMessage extends ReceivedWords, ReceivedMarks {
   topic?: string | undefined;
 }
 
-/** The contact changed the text or the caption of an own message, at `at` (Unix milliseconds). */
+/** A message that the company wrote to the contact elsewhere. `address`: the contact's. */
+export interface Echo extends Omit<InboundMessage, "kind"> {
+  kind: "echo";
+  origin: Origin;
+}
+
+/** The network's own agent gave the conversation back to the company, at `at` (Unix milliseconds). */
+export interface ControlPassed {
+  kind: "control";
+  address: string;
+  at: number;
+}
+
+/** The writer of a message changed its text or its caption, at `at` (Unix milliseconds). */
 export interface MessageEdit {
   kind: "edit";
   networkId: string;
@@ -137,24 +150,26 @@ export interface MessageEdit {
   at: number;
 }
 
-/** The contact deleted an own message. */
+/** The writer of a message deleted it. */
 export interface MessageRevocation {
   kind: "revoke";
   networkId: string;
   address: string;
 }
 
-/** The contact reacted to a message, or took the reaction back (`emoji` is null), at `at` (Unix milliseconds). */
-export interface ContactReaction {
+/** Somebody reacted to a message, or took the reaction back (`emoji` is null), at `at` (Unix milliseconds). */
+export interface MessageReaction {
   kind: "reaction";
   networkId: string;
   address: string;
   emoji: string | null;
   at: number;
+  /** The company reacted, elsewhere; absent if the contact did. */
+  isOwn?: true;
 }
 
-/** What a contact changes of a stored message. */
-export type ContactChange = MessageEdit | MessageRevocation | ContactReaction;
+/** What changes of a stored message at its network. `address`: the contact's. */
+export type NetworkChange = MessageEdit | MessageRevocation | MessageReaction;
 
 /** A delivery status of a message that the service sent. */
 export interface StatusUpdate {
@@ -218,7 +233,9 @@ export interface InboundItem {
   account: string | null;
   item:
     | InboundMessage
-    | ContactChange
+    | Echo
+    | ControlPassed
+    | NetworkChange
     | StatusUpdate
     | AddressChange
     | TemplateNotice

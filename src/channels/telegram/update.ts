@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import type {
   AddressChange,
-  ContactReaction,
   InboundItem,
   InboundMessage,
   MessageEdit,
+  MessageReaction,
   ParsedWebhook,
 } from "../../model/network.ts";
 import { cutField } from "../../model/received.ts";
@@ -207,7 +207,7 @@ function titleIn(markup: unknown, data: string): unknown {
 }
 
 /** A custom emoji has no text, so it counts as none. Of several reactions, the one counts that was not there before. */
-function readReaction(raw: unknown, token: string): { item: ContactReaction } | null {
+function readReaction(raw: unknown, token: string): { item: MessageReaction } | null {
   const read = reaction.safeParse(raw).data;
   if (!read) return null;
   const address = String(read.chat.id);

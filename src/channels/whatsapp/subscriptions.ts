@@ -8,8 +8,8 @@ import { errorAnswer, errorText } from "./errors.ts";
 import { graphFetch, readJson } from "./graph.ts";
 
 /**
- * The fields of the app's webhook that the service reads, or will need to know who else writes to a contact. They belong
- * to the app: an account that is subscribed to the app reports all of them.
+ * The fields of the app's webhook that the service reads. They belong to the app: an account that is subscribed to the app
+ * reports all of them.
  */
 export const FIELDS = [
   "messages",

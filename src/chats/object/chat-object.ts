@@ -154,6 +154,23 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
+  /** Stores what the company wrote elsewhere; see `Echoes`. */
+  echo(as: AsOwner, draft: rpc.EchoDraft): Promise<rpc.EchoAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      this.parts.contact.learn(draft.addresses, draft.username);
+      const answer = this.parts.echoes.receive(identity, draft);
+      if (answer.outcome === "stored") await this.parts.announce();
+      // The first call may have stored it and lost the alarm.
+      else await this.parts.due.standBy();
+      return answer;
+    });
+  }
+
+  /** The network's own agent gave the conversation back to the company at `at`, Unix milliseconds. */
+  handedBack(as: AsOwner, at: number): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.handedBack(identity, at));
+  }
+
   /** Applies a status from the network. It may arrive before the answer to the send, twice, or late. */
   applyStatus(as: AsOwner, channelId: string, news: rpc.StatusNews): Promise<rpc.ApplyStatusAnswer> {
     return this.#forOwner(as, (identity) => {

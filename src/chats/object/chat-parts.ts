@@ -10,6 +10,7 @@ import { Consent } from "./consent.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { NetworkChat } from "./delivery/network-chat.ts";
 import { DeliveryQueue } from "./delivery/queue.ts";
+import { Echoes } from "./echoes.ts";
 import { EditsAndReactions } from "./edits-and-reactions.ts";
 import { Erasure } from "./erasure.ts";
 import { ChatFiles } from "./files/chat-files.ts";
@@ -60,6 +61,7 @@ export class ChatParts {
   readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
+  readonly echoes: Echoes;
   readonly store: MessageStore;
   readonly actions: CancelAndResend;
   readonly redactions: Redactions;
@@ -115,6 +117,7 @@ export class ChatParts {
     this.consent = new Consent(this);
     this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
+    this.echoes = new Echoes(this);
     this.store = new MessageStore(this);
     this.actions = new CancelAndResend(this);
     this.redactions = new Redactions(this);
@@ -125,7 +128,8 @@ export class ChatParts {
     this.notes = new Notes(this.tables, this.log, this.files);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
-    const { tables, subscriptions, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
+    const { tables, subscriptions, scheduled, queue, echoes, report, contact, retention, erasure, files, log, notes } =
+      this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -137,7 +141,7 @@ export class ChatParts {
       // The queue delivers what takes its place now.
       {
         ...{ subscriptions, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files },
-        ...{ tables, log, notes },
+        ...{ echoes, tables, log, notes },
       },
     );
   }

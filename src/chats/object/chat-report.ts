@@ -151,7 +151,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.stateChanged();
   }
 
-  /** Takes `answered` back. It holds once it is reported. @returns false if the contact waits for nothing */
+  /** See `CurrentActivity.unanswered`. It holds once it is reported. @returns false if the contact waits for nothing */
   unanswered(): boolean {
     const isWaiting = this.#activity.unanswered(this.#lastReport());
     if (isWaiting) this.stateChanged();

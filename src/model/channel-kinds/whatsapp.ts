@@ -30,6 +30,11 @@ export const whatsappDescription: NetworkDescription = {
     isRegistered: true,
   },
   hasTemplates: true,
+  elsewhere: {
+    app: "From the WhatsApp Business app",
+    network: "From Meta’s agent",
+    standby: "To Meta’s agent",
+  },
   firstMessage: "Write to the number from your own phone.",
 };
 

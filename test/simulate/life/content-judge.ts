@@ -49,7 +49,7 @@ export class ContentJudge {
   appeared(chat: SimulatedObject, book: Book, row: Row): void {
     const { message } = row;
     book.words.set(message.id, wordsIn(row.columns.doc));
-    if (message.direction === "OUTBOUND") this.#outbound(kindOf(chat), book, message);
+    if (message.direction === "OUTBOUND" && message.origin === undefined) this.#outbound(kindOf(chat), book, message);
     else this.#inbound(book, row);
   }
 

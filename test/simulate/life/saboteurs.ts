@@ -3,6 +3,7 @@ import { ACT_SABOTEURS } from "./act-saboteurs.ts";
 import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
 import { CHANGE_SABOTEURS } from "./change-saboteurs.ts";
 import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
+import { ECHO_SABOTEURS } from "./echo-saboteurs.ts";
 import { FILE_SABOTEURS, RARE_FILE_SABOTEURS } from "./file-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
@@ -183,6 +184,7 @@ export const COMMON_SABOTEURS = {
   ...CHANGE_SABOTEURS,
   ...ACT_SABOTEURS,
   ...FILE_SABOTEURS,
+  ...ECHO_SABOTEURS,
 };
 
 export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS, ...RARE_FILE_SABOTEURS };

@@ -64,7 +64,7 @@ export class SubscriptionChat {
       scheduled: { nextDueAt: () => null },
       acts: { readUpTo: () => null },
       consent: { marketing: () => null },
-      details: { assigneeId: () => null, assignees: () => () => null, details: () => null },
+      details: { assigneeId: () => null, assignees: () => () => null, details: () => null, handedBackUpTo: () => 0 },
       retention: { onRetention: () => {} },
       alarm: this.#alarm,
       depth: () => 0,
@@ -237,7 +237,7 @@ export class SubscriptionChat {
       },
       newest: () => ({ seq: 0, at: 0 }),
       isEmpty: true,
-      messagesAfter: () => [],
+      exchange: { after: () => [] },
     };
     return log as unknown as MessageLog;
   }

@@ -29,6 +29,8 @@ export interface DeliveryParts {
   contact: ContactAddresses;
   report: ChatReporter;
   consent: Consent;
+  /** See `Echoes`. */
+  echoes: { onOutcome(): void };
 }
 
 /** What a status says besides the state of its part. */

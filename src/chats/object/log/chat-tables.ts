@@ -19,6 +19,7 @@ export class ChatTables {
   readonly unplaced = new LateTable(this, "unplaced");
   readonly files = new LateTable(this, "files");
   readonly uploads = new LateTable(this, "uploads");
+  readonly held = new LateTable(this, "held");
   readonly notes = new LateTable(this, "notes");
 
   constructor(storage: DurableObjectStorage) {
@@ -44,8 +45,10 @@ export class ChatTables {
     });
   }
 
+  /** Creates the tables that versions before 0.3.0 expect in each chat. */
   createAll(): void {
-    for (const name of Object.keys(CHAT_TABLES) as ChatTableName[]) this[name].create();
+    const expected = (Object.keys(CHAT_TABLES) as ChatTableName[]).filter((name) => name !== "held");
+    for (const name of expected) this[name].create();
   }
 
   /** Writes what `work` writes, or nothing. Then the tables that it created are not there either. */

@@ -1,8 +1,6 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
-import type { CountedMessage } from "../../../model/conversation-counts.ts";
 import { isMessageId, seqOf } from "../../../model/id.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
-import { wroteAt } from "../../../model/reply-window.ts";
 import { type StatusChange, updated, withStatus } from "../status-change.ts";
 import type { ChatTables, LateTable } from "./chat-tables.ts";
 import {
@@ -14,6 +12,7 @@ import {
 } from "./delivery-column.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
+import { Exchange } from "./exchange.ts";
 import { type EndMedia, type Floor, LogFloor, redactionKey } from "./floor.ts";
 import { HeardChanges } from "./heard-changes.ts";
 import { checkComplete } from "./integrity.ts";
@@ -23,8 +22,6 @@ import type { SeqBounds } from "./ranges.ts";
 import { redacted } from "./redaction.ts";
 import { insertRow, type NewMessage } from "./rows.ts";
 import { newestFirst } from "./walk.ts";
-
-const MESSAGES_A_READ = 250;
 
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
@@ -41,6 +38,7 @@ export class MessageLog {
   readonly floor: LogFloor;
   readonly heard: HeardChanges;
   readonly networkIds: NetworkIds;
+  readonly exchange: Exchange;
   /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
   /** Counts how often this instance redacted or deleted messages. */
@@ -71,6 +69,7 @@ export class MessageLog {
     this.floor = new LogFloor(storage, tables, endMedia);
     this.heard = new HeardChanges(tables);
     this.networkIds = new NetworkIds(tables, () => this.newest());
+    this.exchange = new Exchange(tables, () => this.newest());
   }
 
   forget(): void {
@@ -138,6 +137,7 @@ export class MessageLog {
     this.commit([{ type, seq: message.seq, note: null, at }], () => {
       row.scheduled?.remove();
       row.takeFile?.();
+      row.held?.remove();
       insertRow(this.#messages, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };
@@ -157,47 +157,6 @@ export class MessageLog {
       this.events.forget();
       throw error;
     }
-  }
-
-  /** Walks the messages after `seq`, oldest first: who wrote each, and when. */
-  *messagesAfter(seq: number): Generator<CountedMessage & { seq: number }> {
-    const query = `select seq, doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
-        doc ->> '$.networkTime' as networkTime, case when named = 1 then doc ->> '$.senderId' end as namedSenderId
-      from messages where seq > ? order by seq limit ?`;
-    type Row = Record<"direction" | "createdAt", string> & { seq: number } & Record<
-        "networkTime" | "namedSenderId",
-        string | null
-      >;
-    for (let after = seq, isMore = true; isMore; ) {
-      const rows = this.#messages.run<Row>(query, after, MESSAGES_A_READ);
-      for (const { direction, createdAt, networkTime, ...message } of rows) {
-        const networkAt = networkTime === null ? null : Date.parse(networkTime);
-        yield { ...message, isInbound: direction === "INBOUND", at: Date.parse(createdAt), networkAt };
-      }
-      after = rows.at(-1)?.seq ?? after;
-      isMore = rows.length === MESSAGES_A_READ;
-    }
-  }
-
-  /**
-   * When the contact wrote the first message after the last one to it, Unix milliseconds, among the newest 1,000
-   * messages; null if it wrote none.
-   */
-  firstUnansweredAt(): number | null {
-    const query = `select doc ->> '$.createdAt' as at from messages where seq > coalesce((
-        select seq from messages where seq > ?1 and doc ->> '$.direction' = 'OUTBOUND' order by seq desc limit 1), ?1)
-      order by seq limit 1`;
-    const [first] = this.#messages.run<{ at: string }>(query, this.newest().seq - RECENT_MESSAGES);
-    return first ? Date.parse(first.at) : null;
-  }
-
-  /** When the contact last wrote, Unix milliseconds, among the newest 1,000 messages; null if it did not. */
-  contactWroteAt(): number | null {
-    const query = `select doc ->> '$.createdAt' as createdAt, doc ->> '$.networkTime' as networkTime
-      from messages where seq > ? and doc ->> '$.direction' = 'INBOUND' order by seq desc limit 1`;
-    type Row = { createdAt: string; networkTime: string | null };
-    const [last] = this.#messages.run<Row>(query, this.newest().seq - RECENT_MESSAGES);
-    return last ? wroteAt(last) : null;
   }
 
   /** A message by its id, which ends with its seq unless the message was scheduled. */
@@ -313,7 +272,7 @@ export class MessageLog {
   /**
    * Blanks a message, and removes everything else that could reveal its text.
    * @param delivery the state of its delivery without texts; it stays because an attempt may be running
-   * @param call the name of the request; null if the contact deleted the message
+   * @param call the name of the request; null if its writer deleted the message
    * @returns the blank message
    */
   redact(message: Message, delivery: string | null, at: number, call: string | null): Message {
@@ -322,7 +281,8 @@ export class MessageLog {
     const { seq } = message;
     const blank = redacted(message, at, call === null ? "deletedAt" : "redactedAt");
     const failure = blank.status === message.status ? [] : [statusEvent(blank)];
-    const note = call === null ? { by: "contact" } : null;
+    const writer = message.direction === "INBOUND" ? "contact" : "organization";
+    const note = call === null ? { by: writer } : null;
     this.commit([...failure, { type: "message.redacted", seq, note, at }], () => {
       if (call !== null) this.#storage.kv.put(redactionKey(seq), call);
       if (message.status === "QUEUED") this.queue.left(seq);

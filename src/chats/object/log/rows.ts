@@ -1,6 +1,5 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
-
 import type { LateTable } from "./chat-tables.ts";
 
 export interface NewMessage {
@@ -17,6 +16,11 @@ export interface NewMessage {
   isNamed?: boolean | undefined;
   /** Takes the file that the message names, in the same commit. */
   takeFile?: (() => void) | undefined;
+  /** Set for an echo that was held. */
+  held?: {
+    /** Removes it from those that are held, in the same commit. */
+    remove(): void;
+  };
   /** Set for a message that was scheduled: its id does not end with its seq. */
   scheduled?: {
     /** Removes it from the scheduled messages, in the same commit. */

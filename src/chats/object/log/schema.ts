@@ -91,6 +91,16 @@ export const CHAT_TABLES = {
      -- What the client was answered; null while the upload is under way.
      doc text
    ) without rowid;`,
+  // What the company wrote elsewhere while the chat did not know what became of a message of its own; see echoes.ts.
+  held: `create table held (
+     n integer primary key,
+     -- The id at the network.
+     network_id text not null,
+     -- JSON of the draft.
+     draft text not null,
+     -- Unix milliseconds.
+     held_at integer not null
+   );`,
   // Notes of the company. They are not messages.
   notes: `create table notes (
      n integer primary key,

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { Chat } from "../../../../src/model/chat.ts";
 import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
+import { AGENT } from "../../../service/inbound/agent-corpus.ts";
 import { newContact, place } from "../../../service/inbound/fixtures.ts";
 import { mutate } from "../../../service/inbound/mutate-payload.ts";
 import { TELEGRAM } from "../../../service/inbound/telegram-corpus.ts";
@@ -59,6 +60,24 @@ function writerOf(dedupe: string): string | null {
   return /^in:(?:wamid\.mutated\.(\d+)\.|\d+:(\d+):)/.exec(dedupe)?.slice(1).find(Boolean) ?? null;
 }
 
+/** What the company writes in the app. */
+function app(random: Random, index: number): Sent {
+  const to = newContact();
+  const base = { from: "15550001111", to, id: `wamid.app.${to}.${index}`, timestamp: String(SECONDS) };
+  const payload = mutate({ message_echoes: [{ ...base, ...random.pick(WHATSAPP)[1] }] }, random);
+  return { from: to, payload, must: 0 };
+}
+
+/** What the contact and Meta's own agent write to each other. */
+function agent(random: Random, index: number): Sent {
+  const from = newContact();
+  const base = { id: `wamid.agent.${from}.${index}`, timestamp: String(SECONDS) };
+  const messages = [{ ...base, id: `${base.id}.in`, from, ...random.pick(WHATSAPP)[1] }];
+  const body = { messaging_product: "whatsapp", to: from, ...random.pick(AGENT)[1] };
+  const payload = mutate({ standby: { messages, message_echoes: [{ ...base, message: body }] } }, random);
+  return { from, payload, must: 0 };
+}
+
 function telegram(random: Random, index: number): Sent {
   const from = newContact();
   const chat = { id: Number(from), type: "private", first_name: "Ada" };
@@ -78,15 +97,20 @@ async function writersIn(chatId: string): Promise<string[]> {
   return rows.map(({ dedupe }) => dedupe && writerOf(dedupe)).filter((writer) => writer !== null);
 }
 
-async function batch(kind: "whatsapp" | "telegram", seed: number): Promise<void> {
+const MAKES = { whatsapp, app, agent, telegram };
+const FIELDS = { whatsapp: "messages", app: "smb_message_echoes", agent: "standby" };
+
+async function batch(kind: keyof typeof MAKES, seed: number): Promise<void> {
   const random = new Random(seed);
-  const at = await place(kind);
+  const at = await place(kind === "telegram" ? kind : "whatsapp");
   const sent: Sent[] = [];
   for (let index = 0; index < BATCH; index++) {
-    const one = kind === "whatsapp" ? whatsapp(random, index) : telegram(random, index);
+    const one = MAKES[kind](random, index);
     sent.push(one);
     const tell = () =>
-      kind === "whatsapp" ? fromMeta(at.channel, [one.payload]) : fromTelegram(at.channel, one.payload);
+      kind === "telegram"
+        ? fromTelegram(at.channel, one.payload)
+        : fromMeta(at.channel, [one.payload], { field: FIELDS[kind] });
     const isTooLong = JSON.stringify(one.payload).length > MAX_CALL;
     if (isTooLong) one.must = 0;
     for (let times = random.next() < 0.2 ? 2 : 1; times > 0; times--) {
@@ -119,7 +143,7 @@ async function batch(kind: "whatsapp" | "telegram", seed: number): Promise<void>
   }
 }
 
-test.each(["whatsapp", "telegram"] as const)(
+test.each(["whatsapp", "app", "agent", "telegram"] as const)(
   "whatever a payload of %s becomes, it is accepted, and each message with an id is in its own chat",
   async (kind) => {
     for (let seed = SEED; seed < SEED + BATCHES; seed++) await batch(kind, seed);

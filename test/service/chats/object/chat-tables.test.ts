@@ -119,7 +119,9 @@ test("for a week after an update, an organization that had chats creates what ea
     ["identity", expect.objectContaining({ chatId: id, isLean: false })],
     ["schema", 4],
   ]);
-  expect((await tablesOf(object)).sort()).toEqual(Object.keys(CHAT_TABLES).sort());
+  // No earlier version holds echoes.
+  const { held: _, ...expected } = CHAT_TABLES;
+  expect((await tablesOf(object)).sort()).toEqual(Object.keys(expected).sort());
   const [events, size] = await runInDurableObject(object, (_object, { storage }) => [
     storage.sql.exec("select n, type from events").toArray(),
     storage.sql.databaseSize / 1_024,

@@ -18,8 +18,8 @@ test.each<[string, string, string[]]>([
   ],
   [
     "a field that says nothing of use",
-    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"standby","value":{}}]}]}',
-    ["field standby ignored"],
+    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"history","value":{}}]}]}',
+    ["field history ignored"],
   ],
   [
     "an account's report without the account",
