@@ -61,7 +61,8 @@ const APP_FIELD = "smb_message_echoes";
 const AGENT_FIELD = "standby";
 const HANDOVER_FIELD = "messaging_handovers";
 /** Fields that say nothing that the service uses. */
-const QUIET_FIELD = /^(?:account_|calls|flows|history|message_echoes|security|smb_)/;
+const QUIET_FIELD =
+  /^(?:account_|calls|flows|history|message_echoes|partner_solutions|payment_configuration_update|security|smb_|user_id_update)/;
 /** Types of messages that `describe` knows, or that are stored whole. */
 const TYPE =
   /^(?:text|image|video|audio|document|sticker|location|contacts|button|interactive|order|reaction|edit|revoke|system|unsupported|request_welcome|unknown)$/;

@@ -183,10 +183,16 @@ test("what is not known is counted by name, and told to the organization once a 
   fakeNetworks();
   const chat = await conversation("whatsapp");
   const reports = countCalls("ORGANIZATIONS", "reportHealth");
-  const call = () => report(chat, "payment_configuration_update", {});
+  const told = countCalls("CHANNELS", "takeNews");
+  const call = () => report(chat, "brand_new_update", {});
   await call();
-  await shows(chat, { unknown: { "field.payment_configuration_update": 1 }, warnings: [{ code: "unknown_fields" }] });
+  await shows(chat, { unknown: { "field.brand_new_update": 1 }, warnings: [{ code: "unknown_fields" }] });
   for (let n = 0; n < 3; n++) await call();
+  expect(told()).toBe(1);
+  await report(chat, "other_update", {});
+  expect(told()).toBe(2);
+  pass(MINUTE);
+  await call();
   await until(
     "the channel has counted all",
     async () => {
@@ -194,8 +200,9 @@ test("what is not known is counted by name, and told to the organization once a 
       await ring(chat);
       return healthOf(chat.channelId);
     },
-    ({ unknown }) => unknown["field.payment_configuration_update"] === 4,
+    ({ unknown }) => unknown["field.brand_new_update"] === 5,
   );
+  expect(told()).toBe(3);
   expect(reports()).toBeLessThanOrEqual(4);
   expect(await events(chat)).toEqual([["ok", "unknown_fields"]]);
 });
