@@ -114,7 +114,9 @@ const receivedFields = {
   standby: z
     .literal(true)
     .optional()
-    .describe("The contact wrote it while the network's own agent had the conversation. It makes nothing unanswered"),
+    .describe(
+      "The contact wrote it while the network's own agent had the conversation. It doesn't make the chat unanswered until the agent gives the conversation back",
+    ),
   forwarded: z.enum(FORWARDED).optional().describe("The contact forwarded it. `many`: it was forwarded many times"),
   networkTime: timeIfSet("When it was sent, as the network says. Messages are never ordered by it"),
   price: groupIfSet("What the network charges for it, as a status says", {

@@ -141,7 +141,7 @@ export const chatSchema = resource<directory.Chat>()(
       .nullable()
       .describe("The last message, shortened. Null before the first one, and if the key lacks `messages:read`"),
     unansweredSince: timeOrNull(
-      "When the contact wrote the first message after the organization's last one. A message with `standby` does not count. Null: nothing is unanswered",
+      "When the contact wrote the first message that nobody has answered. A message with `standby` counts once the network's agent has given the conversation back. Null: nothing is unanswered",
     ),
     nextScheduledAt: timeOrNull("When the next scheduled message is due. Null: none is scheduled"),
     readUpTo: countOrNull("The `seq` of the last message that a client has marked as read. Null: none was"),

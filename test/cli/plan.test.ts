@@ -112,7 +112,7 @@ test("the guide to monitoring says what a read each minute costs", async () => {
   const calls = 1_000 * 60 * 24 * 30;
   const cost = dollars((calls / MILLION) * (prices[1] ?? 0));
   expect(await read("src/docs/monitoring.md")).toContain(
-    `Once a minute, this is ${cost} a month for 1,000 organizations`,
+    `At one request a minute, this costs ${cost} a month for 1,000 organizations`,
   );
 });
 

@@ -128,7 +128,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     product: kept("`product`"),
     referral: kept("`referral`"),
     text: kept("`content`"),
-    media: kept("`media` and `type`; a sticker `sticker` too"),
+    media: kept("`media` and `type`; for a sticker also `sticker`"),
     voice: kept("`voice`"),
     place: kept("`location`"),
     placeLink: described(),
@@ -153,7 +153,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     formText: leftOut("It is the same text for each form"),
     callRest: leftOut("The service makes no calls"),
     systemRest: leftOut("The ids say what has changed"),
-    internal: leftOut("Meta does not say what it means for a company"),
+    internal: leftOut("Meta does not say what these mean for a company"),
     welcome: leftOut("The contact wrote nothing, and has only opened the chat"),
   }),
   arrivalTable("WhatsApp: fields of `statuses[]`", STATUS_LEAVES, {
@@ -167,7 +167,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
       "The times of a message are those at which its statuses came in. That of a failure by an opt-out is `at` of the chat's `marketing`",
     ),
     conversation: leftOut("`price` says what a message costs"),
-    internal: leftOut("Meta does not say what it means for a company"),
+    internal: leftOut("Meta does not say what these mean for a company"),
   }),
   arrivalTable("WhatsApp: fields of `contacts[]`", CONTACT_LEAVES, {
     address: kept("The contact's addresses"),
@@ -193,7 +193,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     passed: changes("`unansweredSince` of the chat, if the company has the conversation now"),
     taken: leftOut("Messages with `standby: true` follow"),
     number: leftOut("The id of the number suffices"),
-    rest: leftOut("The messages say what was said"),
+    rest: leftOut("The chat's messages show the conversation"),
   }),
   arrivalTable("WhatsApp: fields that an app can subscribe to", FIELD_LEAVES, {
     messages: kept("See above"),

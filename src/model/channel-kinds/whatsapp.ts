@@ -26,7 +26,7 @@ export const whatsappDescription: NetworkDescription = {
     url: "Callback URL",
     token: "Verify token",
     enter:
-      "Or in your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the fields below “Webhook fields” that the check names.",
+      "Or in your app at Meta, open WhatsApp → Configuration and enter both texts. Under “Webhook fields”, subscribe to the fields that the check names. Then subscribe the WhatsApp Business account to the app.",
     isRegistered: true,
   },
   hasTemplates: true,
