@@ -148,7 +148,7 @@ test("a first deploy without an address says that nothing is tried", async () =>
   await writeFile(join(checkout, "wrangler.toml"), `workers_dev = false\n${configuration}`);
   const { code, stderr } = await deploy();
   expect(stderr).toContain(
-    "! wrangler names no address of the Worker, so it is not tried. Later: npx parley doctor --smoke.",
+    "! wrangler printed no address of the Worker, so the smoke test did not run. Later: npx parley doctor --smoke.",
   );
   expect(code).toBe(0);
 });

@@ -149,7 +149,7 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
           {prices.length > 0 && (
             <div class="box chart-box">
               <Chart
-                title="Prices"
+                title="Messages by price category"
                 unit="Category of the price"
                 names={prices}
                 span=""
