@@ -102,8 +102,8 @@ export interface InboundDraft {
   addresses: string[];
   /** The contact's public name; absent if the network does not say it. */
   username?: string | null | undefined;
-  /** The topic that it is in, by the network's id; absent for none. */
-  topic?: string | undefined;
+  /** The topic that it is in, by the network's id; absent for none, null if unknown. */
+  topic?: string | null | undefined;
   /** It is one of the channel's stop words. */
   isStop?: boolean | undefined;
   /** What it says besides text and media; absent for none. */

@@ -124,8 +124,8 @@ export interface InboundMessage extends ReceivedWords, ReceivedMarks {
   location?: Location | undefined;
   contacts?: ContactCard[] | undefined;
   sticker?: { emoji: string | null } | undefined;
-  /** The topic of the chat that it is in, by the network's id; absent for none. Answers go there. */
-  topic?: string | undefined;
+  /** The topic of the chat that it is in, by the network's id; absent for none, null if unknown. Answers go there. */
+  topic?: string | null | undefined;
 }
 
 /** A message that the company wrote to the contact elsewhere. `address`: the contact's. */

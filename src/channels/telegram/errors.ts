@@ -22,7 +22,7 @@ const TABLE: readonly { about: "message" | "contact"; text: RegExp; code?: strin
   },
 ];
 
-const NO_TOPIC = /message thread not found/i;
+const NO_TOPIC = /message thread not found|TOPIC_DELETED/i;
 
 /**
  * Why a part was not sent, from a refused or unanswered call.

@@ -191,7 +191,8 @@ function readTap(raw: unknown, token: string): { item: InboundMessage; receipt: 
       content: tapped.title || "[button]",
       media: null,
       tap: tapped,
-      ...(message && topicIn(message)),
+      // Of a message that is no longer shown, Telegram tells nothing but its id.
+      ...(message?.date ? topicIn(message) : { topic: null }),
       ...(message && authorIn(message.chat, from)),
       ...(message && { quote: idOf(token, address, message) }),
     },

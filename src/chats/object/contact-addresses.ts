@@ -47,8 +47,8 @@ export class ContactAddresses implements DuePart {
   }
 
   /** The contact's newest message is in this topic, or in none. */
-  enterTopic(topic: string | undefined): void {
-    if (topic === this.topic) return;
+  enterTopic(topic: string | null | undefined): void {
+    if (topic === null || topic === this.topic) return;
     if (topic === undefined) this.#kv.delete("topic");
     else this.#kv.put("topic", topic);
   }

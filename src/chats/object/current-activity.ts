@@ -7,6 +7,7 @@ import {
 } from "../../model/conversation-counts.ts";
 import type { Message } from "../../model/message.ts";
 import type { ChatState } from "../../model/organization.ts";
+import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const LAST_MESSAGE_LENGTH = 160;
@@ -26,7 +27,7 @@ export interface ActivitySources {
     assigneeId(): string | null;
     assignees(): (seq: number) => string | null;
     details(): ChatDetails | null;
-    handedBackUpTo(): number;
+    givenBack(): GivenBack;
   };
 }
 
@@ -88,7 +89,7 @@ export class CurrentActivity {
    */
   unanswered(last: Reported | null): boolean {
     const { details, log } = this.#sources;
-    const since = log.exchange.firstUnanswered({ standbyUpTo: details.handedBackUpTo() })?.at;
+    const since = log.exchange.firstUnanswered({ givenBack: details.givenBack() })?.at;
     if (since === undefined) return false;
     const news = this.news(last);
     if (since < (news.unansweredSince ?? Number.POSITIVE_INFINITY)) {
@@ -121,7 +122,7 @@ export class CurrentActivity {
     const { seq } = log.newest();
     if (walked.seq < seq) {
       const assigneeAt = details.assignees();
-      for (const message of log.exchange.after(walked.seq)) {
+      for (const message of log.exchange.after(walked.seq, details.givenBack())) {
         countMessage(walked, message, assigneeAt(message.seq), this.#leftBy(message, walked.unansweredSince));
       }
       walked.seq = seq;
@@ -137,7 +138,7 @@ export class CurrentActivity {
   #leftBy({ isEcho, seq }: CountedMessage & { seq: number }, since: number | null): Asked | null {
     if (!isEcho || since === null) return null;
     const { details, log } = this.#sources;
-    return log.exchange.firstUnanswered({ upTo: seq, since, standbyUpTo: details.handedBackUpTo() });
+    return log.exchange.firstUnanswered({ upTo: seq, since, givenBack: details.givenBack() });
   }
 
   #contactWroteAt(last: Reported | null): number | null {

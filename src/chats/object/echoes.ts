@@ -43,10 +43,11 @@ export class Echoes implements DuePart {
   /** Stores an echo, or holds it. One that the network repeats is stored once. */
   receive(identity: ChatIdentity, draft: EchoDraft): Exclude<EchoAnswer, Unknown> {
     const { clock, log, queue } = this.#parts;
-    this.#release(identity);
+    this.onOutcome();
     if (this.#isKnown(draft)) return { outcome: "repeated" };
     if (isFull(log)) return { outcome: "chat_full" };
-    if (queue.isOutcomeOpen) {
+    // One that could not be placed must not be overtaken.
+    if (queue.isOutcomeOpen || this.hasSoon) {
       this.#held.add(draft, clock.now());
       return { outcome: "held" };
     }
@@ -101,13 +102,25 @@ export class Echoes implements DuePart {
   /** Gives those that need not wait any longer their places, in order. */
   #release(identity: ChatIdentity): void {
     const { clock, queue } = this.#parts;
-    const held = this.#held.all();
-    if (held.length === 0) return;
     const isOpen = queue.isOutcomeOpen;
-    for (const { n, draft, heldAt } of held) {
+    const since = this.#held.since();
+    if (since === null || (isOpen && mayWait(since, clock.now()))) return;
+    for (const { n, draft, heldAt } of this.#held.all()) {
       if (isOpen && mayWait(heldAt, clock.now())) return;
       if (this.#isStored(draft)) this.#held.remove(n);
-      else this.#place(identity, draft, n);
+      else this.#placeHeld(identity, draft, n, heldAt);
+    }
+  }
+
+  /** Those behind it wait for it. So one that can't be placed as it is gets its place with its text alone in the end. */
+  #placeHeld(identity: ChatIdentity, draft: EchoDraft, n: number, heldAt: number): void {
+    const { clock, logger } = this.#parts;
+    try {
+      this.#place(identity, draft, n);
+    } catch (error) {
+      if (mayWait(heldAt, clock.now())) throw error;
+      logger.error({ event: "echo_without_details", chatId: identity.chatId, error: causeOf(error) });
+      this.#place(identity, { ...draft, extra: {} }, n);
     }
   }
 

@@ -21,7 +21,7 @@ export class HeldEchoes {
 
   since(): number | null {
     if (this.#since === undefined) {
-      const [first] = this.#held.run<{ since: number | null }>("select min(held_at) as since from held");
+      const [first] = this.#held.run<{ since: number }>("select held_at as since from held order by n limit 1");
       this.#since = first?.since ?? null;
     }
     return this.#since;

@@ -13,6 +13,7 @@ import type { ChatReporter } from "./chat-report.ts";
 import { type Consent, consentEvent } from "./consent.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { Adoption } from "./identity.ts";
+import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 interface Parts {
@@ -134,9 +135,8 @@ export class StoredDetails {
     return this.#parts.report.unanswered() ? this.#reported() : { outcome: "nothing_unanswered" };
   }
 
-  /** The seq up to which the contact's messages to the network's own agent wait for an answer too. */
-  handedBackUpTo(): number {
-    return this.#handedBack()?.upTo ?? 0;
+  givenBack(): GivenBack {
+    return this.#handedBack() ?? { upTo: 0, at: 0 };
   }
 
   /**

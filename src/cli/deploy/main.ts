@@ -111,7 +111,8 @@ async function deploy(target: Target, text: string, given: DeployArguments): Pro
   );
   const address = addressIn(targets);
   if (address === null) {
-    if (isTried) printWarning(`wrangler printed no address of the Worker, so the smoke test did not run. ${SMOKE_LATER}`);
+    if (isTried)
+      printWarning(`wrangler printed no address of the Worker, so the smoke test did not run. ${SMOKE_LATER}`);
     return 0;
   }
   const isCurrent = await step(

@@ -1,4 +1,4 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { expectError, send } from "../../support/harness.ts";
@@ -94,6 +94,24 @@ test("an echo waits no longer than 90 seconds for an outcome that stays unknown"
   pass(MINUTE);
   await run();
   expect(await texts()).toEqual(["Ours", "From the phone", "A minute later"]);
+});
+
+test("an echo whose details can't be read gets its place with its text, and holds back nothing", async () => {
+  fakeNetworks(inTurn(lost, lost));
+  const { api, chatId, appWrites, texts, run, object } = await phoneAndChat();
+  await send(api, chatId, { content: "Ours" });
+  await run();
+  await appWrites("First");
+  await appWrites("Second");
+  await runInDurableObject(object(), (_object, { storage }) => {
+    const damaged = `update held set draft = json_set(draft, '$.extra', json('null')) where n = 1`;
+    storage.sql.exec(damaged);
+  });
+  pass(MINUTE);
+  expect(await texts()).toEqual(["Ours"]);
+  pass(MINUTE);
+  await run();
+  expect(await texts()).toEqual(["Ours", "First", "Second"]);
 });
 
 test("a status that tells our id releases the echoes, and drops the one with this id", async () => {

@@ -86,6 +86,18 @@ test("a report of a handover that comes again, or late, changes nothing", async 
   }
 });
 
+test("what the contact wrote before the agent gave the conversation back waits, also if it comes later", async () => {
+  const { contactAsks, agentSays, passControl, shown, messages } = await agentAndChat();
+  await agentSays("Hello");
+  const passedAt = Date.now();
+  pass(10 * SECOND);
+  taken(await passControl(passedAt));
+  await contactAsks("To the agent again");
+  expect((await shown()).unansweredSince).toBeNull();
+  await contactAsks("A person, please", passedAt - 5 * SECOND);
+  expect((await shown()).unansweredSince).toBe((await messages()).at(-1)?.createdAt);
+});
+
 test("a conversation that was given back waits for nothing if the agent wrote last", async () => {
   const { contactAsks, agentSays, passControl, shown } = await agentAndChat();
   await contactAsks("A person, please");

@@ -88,6 +88,18 @@ test("a tap is in the topic of its button", async () => {
   expect(at.topics().filter(([method]) => method === "sendMessage")).toEqual([["sendMessage", 8]]);
 });
 
+test("a tap on a message that Telegram no longer shows changes no topic", async () => {
+  const at = await group("-1007");
+  await at.write(inTopic(7));
+  const lost = { message_id: 3, date: 0, chat: at.place.chat };
+  for (const [id, message] of [["q1", lost], ["q2"]] as const) {
+    const tap = { id, from: { ...at.place.from, id: -1007 }, message, data: "x", chat_instance: "1" };
+    taken(await fromTelegram(at.channel, { update_id: 1, callback_query: tap }));
+  }
+  await at.answer();
+  expect(at.topics().filter(([method]) => method === "sendMessage")).toEqual([["sendMessage", 7]]);
+});
+
 test("a message to a topic that is gone goes out without it, once, and the topic is forgotten", async () => {
   const at = await group("-1005", inTurn(GONE));
   await at.write(inTopic(7));

@@ -64,7 +64,12 @@ export class SubscriptionChat {
       scheduled: { nextDueAt: () => null },
       acts: { readUpTo: () => null },
       consent: { marketing: () => null },
-      details: { assigneeId: () => null, assignees: () => () => null, details: () => null, handedBackUpTo: () => 0 },
+      details: {
+        assigneeId: () => null,
+        assignees: () => () => null,
+        details: () => null,
+        givenBack: () => ({ upTo: 0, at: 0 }),
+      },
       retention: { onRetention: () => {} },
       alarm: this.#alarm,
       depth: () => 0,

@@ -25,8 +25,16 @@ interface Waiting {
   upTo?: number;
   /** Only from this time on, Unix milliseconds. */
   since?: number;
-  /** Those that the contact wrote to the network's own agent too, up to this message: the agent gave them back. */
-  standbyUpTo?: number;
+  /** Those that the contact wrote to the network's own agent too, as far as the agent gave them back. */
+  givenBack: GivenBack;
+}
+
+/** What the contact wrote to the network's own agent, and waits for an answer since the agent gave it back. */
+export interface GivenBack {
+  /** The messages up to this seq. */
+  upTo: number;
+  /** Those that were written by this time (Unix milliseconds), and came later. */
+  at: number;
 }
 
 /** Who wrote the messages of a chat, and when. */
@@ -40,7 +48,7 @@ export class Exchange {
   }
 
   /** Walks the messages after `seq`, oldest first. */
-  *after(seq: number): Generator<CountedMessage & { seq: number }> {
+  *after(seq: number, givenBack: GivenBack): Generator<CountedMessage & { seq: number }> {
     const query = `select seq, ${WRITTEN}, case when named = 1 then doc ->> '$.senderId' end as namedSenderId
       from messages where seq > ? order by seq limit ?`;
     for (let after = seq, isMore = true; isMore; ) {
@@ -48,7 +56,10 @@ export class Exchange {
       for (const row of rows) {
         const { namedSenderId } = row;
         const networkAt = row.networkTime === null ? null : Date.parse(row.networkTime);
-        const kind = { isInbound: row.direction === "INBOUND", isEcho: isEcho(row), isStandby: row.standby !== null };
+        const isInbound = row.direction === "INBOUND";
+        // Those up to `upTo` began to wait when the agent gave them back, and not when they came.
+        const isLate = row.seq > givenBack.upTo && wroteAt(row) <= givenBack.at;
+        const kind = { isInbound, isEcho: isEcho(row), isStandby: row.standby !== null && !isLate };
         yield { seq: row.seq, ...kind, at: Date.parse(row.createdAt), networkAt, namedSenderId };
       }
       after = rows.at(-1)?.seq ?? after;
@@ -60,7 +71,7 @@ export class Exchange {
    * The contact's first message that nothing to it answers, among the newest 1,000; null if there is none. A message of
    * this service answers all before it. One that was written elsewhere answers what the contact had written by then.
    */
-  firstUnanswered({ upTo = this.#newest().seq, since = 0, standbyUpTo = 0 }: Waiting): Asked | null {
+  firstUnanswered({ upTo = this.#newest().seq, since = 0, givenBack }: Waiting): Asked | null {
     const rows: Written[] = [];
     for (const row of newestFirst<Written>(this.#messages, WRITTEN, upTo)) {
       const isOwn = row.direction === "OUTBOUND" && !isEcho(row);
@@ -73,7 +84,7 @@ export class Exchange {
       if (row.direction !== "INBOUND") {
         const answeredAt = Date.parse(row.networkTime ?? row.createdAt);
         waiting = waiting.filter((asked) => asked.wroteAt > answeredAt);
-      } else if (row.standby === null || row.seq <= standbyUpTo) waiting.push({ at, wroteAt: wroteAt(row) });
+      } else if (!isStandby(row, givenBack)) waiting.push({ at, wroteAt: wroteAt(row) });
     }
     return waiting[0] ?? null;
   }
@@ -88,6 +99,11 @@ export class Exchange {
     );
     return last ? wroteAt(last) : null;
   }
+}
+
+/** Whether the contact wrote it to the network's own agent, who has not given it back. */
+function isStandby(row: Written, { upTo, at }: GivenBack): boolean {
+  return row.standby !== null && row.seq > upTo && wroteAt(row) > at;
 }
 
 /** Whether the company wrote it elsewhere. */

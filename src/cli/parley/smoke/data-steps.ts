@@ -190,11 +190,12 @@ async function schedule(chat: Pick<Tenant, "want" | "chatId">, firstAhead: numbe
 export async function webhookStep(lab: Lab, { id }: Tenant, url: string): Promise<string> {
   const { webhook } = await operate(lab, 201, "POST", `/organizations/${id}/webhooks`, { url });
   const { attempt } = await operate(lab, 200, "POST", `/webhooks/${webhook.id}/ping`, {});
-  const answer = attempt.status ?? attempt.error?.code ?? "nothing";
-  const isGood = typeof attempt.status === "number" && attempt.status >= 200 && attempt.status < 300;
+  const { httpStatus, code } = attempt;
+  const answer = httpStatus ?? code ?? "nothing";
+  const isGood = typeof httpStatus === "number" && httpStatus >= 200 && httpStatus < 300;
   const advice = "check the URL and the receiver's log";
   check(isGood, `the receiver of the webhook answered ${printable(String(answer))}`, advice);
-  return `the receiver answered ${attempt.status}`;
+  return `the receiver answered ${httpStatus}`;
 }
 
 /**

@@ -103,9 +103,9 @@ export class Leftovers {
 
   /**
    * Deletes what runs of this folder have left that are over, and what any run left an hour ago.
-   * @returns how many organizations it deleted
+   * @returns how many organizations it deleted, and the ids of those that it can't delete
    */
-  async deleteOld(): Promise<number> {
+  async deleteOld(): Promise<{ deleted: number; left: string[] }> {
     const ended = await this.#endedRuns();
     const { organizations, now } = await this.#list(this.#caller.signal);
     const names = [...ended.keys()].map(nameOf);
@@ -114,9 +114,18 @@ export class Leftovers {
     );
     const ids = new Set([...old.map(({ id }) => id), ...[...ended.values()].flatMap((run) => run.ids)]);
     let deleted = 0;
-    for (const id of ids) if (await this.#delete(id, this.#caller.signal)) deleted++;
-    for (const mark of ended.keys()) await rm(this.#path(mark), { force: true });
-    return deleted;
+    const left: string[] = [];
+    for (const id of ids) {
+      try {
+        if (await this.#delete(id, this.#caller.signal)) deleted++;
+      } catch {
+        this.#caller.signal.throwIfAborted();
+        left.push(id);
+      }
+    }
+    // The next run tries again what is left.
+    if (left.length === 0) for (const mark of ended.keys()) await rm(this.#path(mark), { force: true });
+    return { deleted, left };
   }
 
   /**

@@ -155,10 +155,11 @@ class Run {
 
   async #database(): Promise<string> {
     const { leftovers, token } = this.#lab;
-    const deleted = await leftovers.deleteOld().catch((error: unknown) => {
+    const { deleted, left } = await leftovers.deleteOld().catch((error: unknown) => {
       throw directoryFault(error, token.from);
     });
-    return deleted === 0 ? "answers the operator" : `answers the operator; deleted ${deleted} left by earlier runs`;
+    const gone = deleted === 0 ? "" : `; deleted ${deleted} left by earlier runs`;
+    return `answers the operator${gone}${left.length === 0 ? "" : `; can't delete ${left.join(", ")} of earlier runs`}`;
   }
 
   /** A step that needs the organization of a place. */
