@@ -38,7 +38,7 @@ interface Parts {
 /**
  * The net under all alarms. The platform gives up an alarm that fails six times, in two minutes. Then a chat's messages
  * would wait until somebody calls the chat. So this looks for what is overdue by more than two minutes, as the
- * organization knows it, and calls those chats, then their channels and the webhooks; all channels and the keys if any
+ * organization knows it, and calls the webhooks, those chats, then their channels; all channels and the keys if any
  * alarm was lost. At most 20 at once. Each only makes sure of its alarm.
  */
 export class Overdue implements DuePart {
