@@ -3,9 +3,6 @@ import { CHAT_STEPS, CHAT_TABLES, type ChatTableName } from "./schema.ts";
 /** The version of the tables that `ChatTables` creates. */
 export const TABLES_VERSION = CHAT_STEPS.length + 1;
 
-/** SQLite would store them in each chat, with the text of the statements. */
-const COMMENTS = /^ *--.*\n/gm;
-
 type Row = Record<string, SqlStorageValue>;
 
 /** The tables of a chat. Each is created before its first row, here alone. */
@@ -119,7 +116,7 @@ export class LateTable {
 
   /** The chat must lack it. */
   create(): void {
-    this.#tables.sql.exec(CHAT_TABLES[this.#name].replace(COMMENTS, ""));
+    this.#tables.sql.exec(CHAT_TABLES[this.#name]);
     this.#isNew = true;
   }
 
