@@ -2,8 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { utimesSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -86,20 +85,10 @@ test("a wrong token and a wrong address are told, and nothing is created", async
 
 test("a webhook's receiver that answers is good, and one that refuses is named with its status", async () => {
   const { url, env, adminToken } = await begin();
-  for (const status of [204, 403]) {
-    const receiver = createServer(
-      (request, response) => void readBody(request).then(() => response.writeHead(status).end()),
-    );
-    receiver.listen(0, "127.0.0.1");
-    onTestFinished(() => void receiver.close());
-    await once(receiver, "listening");
-    const { port } = receiver.address() as AddressInfo;
-    const { ok, failed } = await runSmoke({ url, env, adminToken, webhook: `http://127.0.0.1:${port}/hook` });
-    expect(failed.map(({ what, found }) => [what, found])).toEqual(
-      status === 204 ? [] : [["webhooks", expect.stringContaining("answered 403")]],
-    );
-    expect(ok.includes("webhooks")).toBe(status === 204);
-  }
+  const good = await runSmoke({ url, env, adminToken, webhook: "https://receiver.example/hook" });
+  expect([good.failed, good.ok]).toEqual([[], expect.arrayContaining(["webhooks"])]);
+  const { failed } = await runSmoke({ url, env, adminToken, webhook: "https://receiver.example/refused" });
+  expect(failed).toMatchObject([{ what: "webhooks", found: expect.stringContaining("answered 403") }]);
 });
 
 test("a webhook's URL that the service refuses is named with the reason", async () => {
