@@ -11,9 +11,9 @@ export const ECHO_SABOTEURS = wrongVersions({
       `if (this.#isKnown(draft)) return { outcome: "repeated" };`,
       "draft = this.#isKnown(draft) ? { ...draft, dedupe: draft.id } : draft;",
     ],
-    "an echo is not held": ["    if (queue.isOutcomeOpen) {", "    if (false) {"],
+    "an echo is not held": ["    if (queue.isOutcomeOpen || this.hasSoon) {", "    if (false) {"],
     "a held echo that may take its place is dropped": [
-      "else this.#place(identity, draft, n);",
+      "else this.#placeHeld(identity, draft, n, heldAt);",
       "else this.#held.remove(n);",
     ],
     "a held echo is released while its outcome is open": [
