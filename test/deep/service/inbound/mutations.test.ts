@@ -57,14 +57,14 @@ function ownCard(fields: object): object {
 
 /** The contact of a stored message, by its network's id; null if the id does not say it. */
 function writerOf(dedupe: string): string | null {
-  return /^in:(?:wamid\.mutated\.(\d+)\.|\d+:(\d+):)/.exec(dedupe)?.slice(1).find(Boolean) ?? null;
+  return /^in:(?:wamid\.(?:mutated|app|agent)\.(\d+)\.|\d+:(\d+):)/.exec(dedupe)?.slice(1).find(Boolean) ?? null;
 }
 
 /** What the company writes in the app. */
 function app(random: Random, index: number): Sent {
   const to = newContact();
   const base = { from: "15550001111", to, id: `wamid.app.${to}.${index}`, timestamp: String(SECONDS) };
-  const payload = mutate({ message_echoes: [{ ...base, ...random.pick(WHATSAPP)[1] }] }, random);
+  const payload = mutate({ message_echoes: [{ ...base, ...ownCard(random.pick(WHATSAPP)[1]) }] }, random);
   return { from: to, payload, must: 0 };
 }
 
@@ -72,7 +72,7 @@ function app(random: Random, index: number): Sent {
 function agent(random: Random, index: number): Sent {
   const from = newContact();
   const base = { id: `wamid.agent.${from}.${index}`, timestamp: String(SECONDS) };
-  const messages = [{ ...base, id: `${base.id}.in`, from, ...random.pick(WHATSAPP)[1] }];
+  const messages = [{ ...base, id: `${base.id}.in`, from, ...ownCard(random.pick(WHATSAPP)[1]) }];
   const body = { messaging_product: "whatsapp", to: from, ...random.pick(AGENT)[1] };
   const payload = mutate({ standby: { messages, message_echoes: [{ ...base, message: body }] } }, random);
   return { from, payload, must: 0 };
