@@ -1,36 +1,43 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
 import { type ChatStub, callChat, nullIfNotFound } from "../calls/call-chat.ts";
-import { callObject } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import type { ChannelRecord } from "../calls/channel-record.ts";
 import { openChat } from "../calls/open-chat.ts";
 import { alikeOf } from "../channels/kinds.ts";
 import { lineOf } from "../channels/network/received.ts";
-import { storeTemplateNews } from "../channels/templates/sync.ts";
-import { directory } from "../db/client.ts";
-import { channels } from "../db/schema.ts";
-import type { AsOwner, ChatIdentity, InboundDraft, MessageChange, Unknown } from "../model/chat-answers.ts";
+import type {
+  AsOwner,
+  ChatIdentity,
+  EchoAnswer,
+  EchoDraft,
+  InboundDraft,
+  MessageChange,
+  MessageChangeAnswer,
+  ReceiveAnswer,
+  Unknown,
+} from "../model/chat-answers.ts";
 import { unavailable } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import type {
-  AccountNotice,
   AddressChange,
-  ContactChange,
+  ControlPassed,
+  Echo,
   InboundItem,
   InboundMessage,
   MarketingChoice,
+  NetworkChange,
   StatusUpdate,
-  TemplateNotice,
 } from "../model/network.ts";
 import { isStopWord } from "../model/stop-words.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { doEach } from "../platform/concurrency.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import { storeAccountNotice, storeTemplateNotice } from "./store-notice.ts";
 
 /** The result for an item. The chat or message of an item may be unknown, for example because it was deleted. */
 export type StoreOutcome =
   | "stored"
   | "repeated"
+  | "held"
   | "applied"
   | "unknown_chat"
   | "unknown_message"
@@ -61,6 +68,7 @@ export async function storeItem(
 ): Promise<StoreOutcome> {
   switch (item.kind) {
     case "message":
+    case "echo":
       return storeMessage(env, channel, origin, item);
     case "status":
       return storeStatus(env, channel, item);
@@ -72,6 +80,8 @@ export async function storeItem(
       return storeTemplateNotice(env, channel, item);
     case "account":
       return storeAccountNotice(env, channel, item);
+    case "control":
+      return storeControl(env, channel, item);
     case "edit":
     case "revoke":
     case "reaction":
@@ -83,7 +93,7 @@ async function storeMessage(
   env: Env,
   channel: ChannelRecord,
   origin: string,
-  item: InboundMessage,
+  item: InboundMessage | Echo,
 ): Promise<StoreOutcome> {
   const addressKey = `${channel.id}\n${item.address}`;
   const known = knownChats(env).get(addressKey);
@@ -116,22 +126,33 @@ async function storeInChat(
   channel: ChannelRecord,
   origin: string,
   chatId: string,
-  item: InboundMessage,
+  item: InboundMessage | Echo,
   identity: ChatIdentity | null,
 ): Promise<StoreOutcome> {
-  const {
-    kind: _,
-    networkId,
-    address,
-    addresses,
-    name: _name,
-    username: _username,
-    type,
-    content,
-    media,
-    ...extra
-  } = item;
-  const draft: InboundDraft = {
+  const call = item.kind === "echo" ? callWithEcho(channel, origin, item) : callWithMessage(channel, origin, item);
+  const answer = await nullIfNotFound(callChat(env, channel, chatId, call, identity));
+  if (answer?.outcome === "refused") throw new Error(`A network's message was refused: ${answer.code}`);
+  return answer?.outcome ?? "unknown_chat";
+}
+
+/** The call of a chat's object that stores a message from the contact. */
+function callWithMessage(channel: ChannelRecord, origin: string, item: InboundMessage) {
+  const { topic, ...said } = item;
+  const isStop = said.type === "TEXT" && isStopWord(channel.settings.stopWords, said.content);
+  const draft: InboundDraft = { ...draftOf(channel, origin, said), topic, isStop };
+  return (chat: ChatStub, as: AsOwner): Promise<ReceiveAnswer | EchoAnswer> => chat.receive(as, draft);
+}
+
+/** The call of a chat's object that stores what the company wrote elsewhere. */
+function callWithEcho(channel: ChannelRecord, origin: string, { origin: writtenIn, ...item }: Echo) {
+  const draft: EchoDraft = { ...draftOf(channel, origin, item), writtenIn };
+  return (chat: ChatStub, as: AsOwner): Promise<ReceiveAnswer | EchoAnswer> => chat.echo(as, draft);
+}
+
+function draftOf(channel: ChannelRecord, origin: string, item: Omit<InboundMessage, "topic"> | Omit<Echo, "origin">) {
+  const { kind: _, networkId, address, addresses, name: _name, username: _username, type, content, ...rest } = item;
+  const { media, ...extra } = rest;
+  return {
     id: newId("msg", jurisdictionOf(channel.organizationId)),
     dedupe: networkId,
     type,
@@ -141,15 +162,11 @@ async function storeInChat(
     // All of them: the chat may have been found by another address.
     addresses: [address, ...addresses],
     username: usernameOf(item),
-    isStop: type === "TEXT" && isStopWord(channel.settings.stopWords, content),
     extra,
   };
-  const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.receive(as, draft), identity));
-  if (answer?.outcome === "refused") throw new Error(`A network's message was refused: ${answer.code}`);
-  return answer?.outcome ?? "unknown_chat";
 }
 
-function usernameOf({ username }: InboundMessage): string | null | undefined {
+function usernameOf({ username }: Pick<InboundMessage, "username">): string | null | undefined {
   return username === undefined ? undefined : (lineOf(username, MAX_NAME) ?? null);
 }
 
@@ -190,34 +207,49 @@ async function storeReactionStatus(
   return changed(await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.change(as, change))));
 }
 
-/** What a contact changed of a stored message. A chat or a message that is not there is not created. */
-async function storeChange(env: Env, channel: ChannelRecord, item: ContactChange): Promise<StoreOutcome> {
+/** What changed of a stored message. A chat or a message that is not there is not created. */
+async function storeChange(env: Env, channel: ChannelRecord, item: NetworkChange): Promise<StoreOutcome> {
   const change = changeOf(item);
   return changed(await callByAddress(env, channel, item.address, (chat, as) => chat.change(as, change)));
 }
 
-function changeOf(item: ContactChange): MessageChange {
+function changeOf(item: NetworkChange): MessageChange {
   const { networkId } = item;
   if (item.kind === "revoke") return { change: "deletion", networkId };
-  if (item.kind === "reaction") return { change: "reaction", networkId, emoji: item.emoji, at: item.at };
+  if (item.kind === "reaction") {
+    const { emoji, at, isOwn } = item;
+    return { change: isOwn ? "own_reaction" : "reaction", networkId, emoji, at };
+  }
   return { change: "edit", networkId, content: truncated(item.content), at: item.at };
 }
 
-/** @throws ApiError `unavailable` if the list of chats may still show what the contact deleted */
-function changed(answer: { outcome: "ok" | "no_message" | "not_reported" } | null): StoreOutcome {
+/** @throws ApiError `unavailable` if the list of chats may still show what was deleted, or the message has no place yet */
+function changed(answer: Exclude<MessageChangeAnswer, Unknown> | null): StoreOutcome {
   if (!answer) return "unknown_chat";
   if (answer.outcome === "not_reported") throw unavailable("a deletion is not reported");
+  if (answer.outcome === "held") throw unavailable("the message has no place yet");
   return answer.outcome === "ok" ? "applied" : "unknown_message";
+}
+
+/** @throws ApiError `unavailable` if the list of chats may not show that the chat is unanswered */
+async function storeControl(env: Env, channel: ChannelRecord, { address, at }: ControlPassed): Promise<StoreOutcome> {
+  const answer = await callByAddress(env, channel, address, (chat, as) => chat.handedBack(as, at));
+  if (!answer) return "unknown_chat";
+  if (answer.outcome === "not_reported") throw unavailable("a handover is not reported");
+  return "applied";
 }
 
 /** The organization's object learns the new addresses first, because the contact may write from them at once. */
 async function storeAddressChange(env: Env, channel: ChannelRecord, change: AddressChange): Promise<StoreOutcome> {
-  const chatId = await callOrganization(env, channel.organizationId, (organization) =>
-    organization.linkAddresses(channel.id, change, alikeOf(channel.kind, [...change.from, ...change.to], true)),
+  const chatIds = await callOrganization(env, channel.organizationId, (organization) =>
+    organization.moveContact(channel.id, change, alikeOf(channel.kind, [...change.from, ...change.to], true)),
   );
-  if (!chatId) return "unknown_chat";
-  const answer = await nullIfNotFound(callChat(env, channel, chatId, (chat, as) => chat.changeAddresses(as, change)));
-  return answer ? "applied" : "unknown_chat";
+  let outcome: StoreOutcome = "unknown_chat";
+  await doEach(chatIds, async (id) => {
+    const answer = await nullIfNotFound(callChat(env, channel, id, (chat, as) => chat.changeAddresses(as, change)));
+    if (answer) outcome = "applied";
+  });
+  return outcome;
 }
 
 /**
@@ -254,54 +286,4 @@ async function callByAddress<Answer>(
     organization.findByAddress(channel.id, address, alikeOf(channel.kind, [address], true)),
   );
   return chatId ? nullIfNotFound(callChat(env, channel, chatId, call)) : null;
-}
-
-/**
- * Stores what a network reports about a template of an organization's account. If the report does not give the current
- * state, or the template is not known, the account is read again soon.
- * @param called the channel whose webhook was called. Its organization is the only one whose templates can change
- */
-export async function storeTemplateNotice(
-  env: Env,
-  called: ChannelRecord,
-  { change, ...notice }: TemplateNotice,
-): Promise<"applied" | "unknown_template"> {
-  if (change && (await storeTemplateNews(env, called.organizationId, { ...notice, change }))) return "applied";
-  const isOurs = called.settings.wabaId === notice.wabaId;
-  const [channelId] = isOurs ? [called.id] : await channelsOf(env, called, notice.wabaId);
-  if (channelId === undefined) return "unknown_template";
-  await callObject(env.CHANNELS, channelId, (channel) => channel.syncTemplatesSoon(channelId), called.region);
-  return "applied";
-}
-
-/**
- * Tells the channels of an account what the network reports about it.
- * @param called the channel whose webhook was called. Without an account in its settings, the report may be about it
- */
-async function storeAccountNotice(
-  env: Env,
-  called: ChannelRecord,
-  { wabaId, news }: AccountNotice,
-): Promise<"applied" | "unknown_account"> {
-  const known = await channelsOf(env, called, wabaId);
-  const ids = new Set(called.settings.wabaId === undefined ? [called.id, ...known] : known);
-  await doEach(ids, (id) => callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, news), called.region));
-  return ids.size > 0 ? "applied" : "unknown_account";
-}
-
-/** The channels of the organization that have the account, oldest first. */
-async function channelsOf(env: Env, called: ChannelRecord, wabaId: string): Promise<string[]> {
-  const found = await directory(env)
-    .select({ id: channels.id })
-    .from(channels)
-    .where(
-      and(
-        eq(channels.organizationId, called.organizationId),
-        eq(channels.kind, called.kind),
-        sql`${channels.settings} ->> '$.wabaId' = ${wabaId}`,
-        isNull(channels.erasingAt),
-      ),
-    )
-    .orderBy(channels.createdAt, channels.id);
-  return found.map(({ id }) => id);
 }

@@ -5,8 +5,11 @@ import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { ChannelNews } from "../model/channel-warning.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import type { InboundItem, ParsedWebhook } from "../model/network.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+import { isRecent } from "../platform/clock.ts";
 import { doEach } from "../platform/concurrency.ts";
 import { causeOf, warnIfFails } from "../platform/log.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import { accountFinder } from "./account.ts";
 import { storeItem } from "./store-item.ts";
 
@@ -46,15 +49,40 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
 }
 
 const GROUPS = "The number is in a group. Messages of groups are not stored";
+/** How many names an isolate remembers of a channel. The channel counts fewer. */
+const MAX_COUNTED = 200;
+/** How long an isolate keeps counts of what it has told a channel already. */
+const COUNTED_MS = 60_000;
 
-/** Tells the channel what it can't store. These counts delay no response, and may be lost. */
+/** What an isolate has told a channel, and what it has counted since. Of things in groups, the name is "". */
+interface Counted {
+  toldAt: number;
+  told: Set<string>;
+  counts: Record<string, number>;
+}
+
+const counted = perIsolate(() => new BoundedMap<string, Counted>(1_000));
+
+/**
+ * Tells the channel what it can't store: a new name at once, further counts of a name once a minute, with the next one.
+ * These counts delay no response, and may be lost.
+ */
 function countUnknown(env: Env, call: Call, { unknown = [], groups = 0 }: ParsedWebhook & { genuine: true }): void {
   if (unknown.length === 0 && groups === 0) return;
   const { id, region } = call.channel;
-  const counts = [...Map.groupBy(unknown, (name) => name)].map(([name, { length }]) => [name, length]);
+  const now = Date.now();
+  const none: Counted = { toldAt: 0, told: new Set(), counts: {} };
+  const { toldAt, told, counts } = counted(env).get(id) ?? none;
+  const names = [...unknown, ...Array<string>(groups).fill("")];
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  const waits = isRecent(toldAt, COUNTED_MS, now) && names.every((name) => told.has(name));
+  if (waits) return void counted(env).set(id, { toldAt, told, counts });
+  const isKept = told.size + names.length <= MAX_COUNTED;
+  counted(env).set(id, { toldAt: now, told: new Set([...(isKept ? told : []), ...names]), counts: {} });
+  const { "": inGroups = 0, ...byName } = counts;
   const news: ChannelNews = {
-    ...(counts.length > 0 && { unknown: Object.fromEntries(counts) }),
-    ...(groups > 0 && { warnings: [{ code: "groups_not_supported", text: GROUPS, count: groups }] }),
+    ...(Object.keys(byName).length > 0 && { unknown: byName }),
+    ...(inGroups > 0 && { warnings: [{ code: "groups_not_supported", text: GROUPS, count: inGroups }] }),
   };
   const tell = () => callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, news), region);
   call.waitUntil(warnIfFails({ event: "channel_news_lost", channelId: id }, tell));
@@ -62,7 +90,7 @@ function countUnknown(env: Env, call: Call, { unknown = [], groups = 0 }: Parsed
 
 /**
  * The items in groups: each has all items of one contact, by all addresses that they name, or all of one template. Changes
- * of addresses come first, and a message brings them along: it may create the chat.
+ * of addresses come first, and a message or an echo brings them along: it may create the chat.
  */
 function byContact(items: InboundItem[]): InboundItem[][] {
   const groups = new Map<string, Group>();
@@ -112,6 +140,7 @@ function subjectsOf(item: InboundItem["item"]): (string | null)[] {
     case "account":
       return [item.wabaId];
     case "message":
+    case "echo":
     case "status":
     case "marketing":
       return [item.address, ...item.addresses];
@@ -127,7 +156,7 @@ function withChangesFirst(group: InboundItem[]): InboundItem[] {
   const others = group
     .filter(({ item }) => item.kind !== "address")
     .map((each) =>
-      each.item.kind === "message"
+      each.item.kind === "message" || each.item.kind === "echo"
         ? { ...each, item: { ...each.item, addresses: [...each.item.addresses, ...linked] } }
         : each,
     );

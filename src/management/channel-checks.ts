@@ -78,7 +78,7 @@ function credentialsCheck(inspection: Inspection): ChannelCheck {
 function webhookCheck(inspection: Inspection, ours: string, canRegister: boolean): ChannelCheck {
   if (inspection.answer === "none") return unknown("webhook", inspection.description, LATER);
   if (inspection.answer === "refused") return unknown("webhook", "The network must accept the credentials first", null);
-  const { webhook, lastError, unsent = [], subscribe } = inspection;
+  const { webhook, lastError, unsent = [], silence, subscribe } = inspection;
   const enter = "nter the webhook's URL and verify token at the network";
   const either = subscribe === undefined ? "" : `, or e${enter}`;
   const advice = canRegister ? `Register the webhook${either}` : `E${enter}`;
@@ -89,6 +89,10 @@ function webhookCheck(inspection: Inspection, ours: string, canRegister: boolean
   if (webhook !== ours) {
     const found = `The webhook points elsewhere, to ${targetOf(webhook, ours)}`;
     return { name: "webhook", state: "fails", found, advice };
+  }
+  if (silence !== undefined) {
+    const found = `The webhook points to this service, but ${silence}, so nothing arrives`;
+    return { name: "webhook", state: "fails", found, advice: "Register the webhook" };
   }
   if (lastError !== null) {
     const found = `The webhook points to this service, but the network reports: ${lastError}`;

@@ -1,10 +1,10 @@
-import { and, asc, gt, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { answerWithin } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import type { RowPosition } from "../db/rows.ts";
-import { apiKeys, organizations } from "../db/schema.ts";
+import { apiKeys, channels, organizations } from "../db/schema.ts";
 import { fault } from "../http/validation.ts";
 import { queryText } from "../model/field.ts";
 import { isId } from "../model/id.ts";
@@ -58,7 +58,7 @@ const NOTHING: OrganizationMetrics = {
   webhooks: { all: 0, failing: 0, disabled: {} },
 };
 
-const cached = perIsolate(() => new BoundedMap<string, { page: MetricsPage; at: number }>(CACHED_PAGES));
+const cached = perIsolate(() => new BoundedMap<string, { page: Promise<MetricsPage>; at: number }>(CACHED_PAGES));
 
 /**
  * The numbers of a page of organizations, in one call of each organization's object. It may be 15 seconds old.
@@ -70,8 +70,11 @@ export async function readMetrics(env: Env, after: string | undefined): Promise<
   const key = after ?? "";
   const known = pages.get(key);
   if (known && isRecent(known.at, CACHED_MS, Date.now())) return known.page;
-  const page = await readPage(env, after === undefined ? { createdAt: 0, id: "" } : placeOf(after));
-  pages.set(key, { page, at: Date.now() });
+  const page = readPage(env, after === undefined ? { createdAt: 0, id: "" } : placeOf(after));
+  const read = { page, at: Date.now() };
+  pages.set(key, read);
+  // The next request tries again.
+  page.catch(() => pages.get(key) === read && pages.delete(key));
   return page;
 }
 
@@ -85,22 +88,17 @@ function placeOf(cursor: string): RowPosition {
 async function readPage(env: Env, place: RowPosition): Promise<MetricsPage> {
   const begunAt = Date.now();
   const { rows, quotas } = await readRows(env, place, begunAt);
-  const listed = rows.slice(0, MAX_METRIC_ORGANIZATIONS);
+  const listed = rows.slice(0, countOnPage(rows));
   const numbers = new Map<string, OrganizationMetrics>();
-  let read = 0;
-  let channels = 0;
   const failed = await settleEach(
     listed,
     async ({ id, region }) => {
-      if (channels >= MAX_CHANNELS) return;
-      read++;
       const keyIds = (quotas.get(id) ?? []).map((quota) => quota.id);
       const left = Math.max(0, Math.min(CALL_MS, begunAt + PAGE_MS - Date.now()));
       const answer = await answerWithin(left, () =>
         callOrganization(env, id, (organization) => organization.metrics(keyIds), region),
       );
       numbers.set(id, answer ?? NOTHING);
-      channels += answer?.channels.length ?? 0;
     },
     SYSTEM_CLOCK,
     CALLS_AT_ONCE,
@@ -110,12 +108,18 @@ async function readPage(env: Env, place: RowPosition): Promise<MetricsPage> {
     const organizationId = first.item.id;
     console.warn({ event: "metrics_not_read", count: failed.length, organizationId, error: causeOf(first.error) });
   }
-  const measured = listed.slice(0, read);
-  const last = read < rows.length ? measured.at(-1) : undefined;
+  const last = listed.length < rows.length ? listed.at(-1) : undefined;
   return {
-    organizations: measured.map(({ id }) => ({ id, numbers: numbers.get(id) ?? null, quotas: quotas.get(id) ?? [] })),
+    organizations: listed.map(({ id }) => ({ id, numbers: numbers.get(id) ?? null, quotas: quotas.get(id) ?? [] })),
     next: last ? writeOpaque([last.createdAt, last.id]) : null,
   };
+}
+
+/** How many of these organizations a page has, by the number of their channels. */
+function countOnPage(rows: { channels: number }[]): number {
+  let channels = 0;
+  const last = rows.findIndex((row) => (channels += row.channels) >= MAX_CHANNELS);
+  return last === -1 ? MAX_METRIC_ORGANIZATIONS : Math.min(last + 1, MAX_METRIC_ORGANIZATIONS);
 }
 
 /** The organizations behind a place, one more than a page has, and the quotas of their keys, in one round trip. */
@@ -134,7 +138,12 @@ async function readRows(env: Env, { createdAt, id }: RowPosition, now: number) {
     .limit(limit);
   const [rows, keys] = await db.batch([
     db
-      .select({ id: ofId, region, createdAt: at })
+      .select({
+        id: ofId,
+        region,
+        createdAt: at,
+        channels: db.$count(channels, eq(channels.organizationId, ofId)),
+      })
       .from(organizations)
       .where(where)
       .orderBy(...order)

@@ -66,7 +66,14 @@ export const channelHistory = presenter((counts: ChannelCounts) => ({
   attempts: attemptsOf(counts),
   ...conversation(counts),
   newChats: counts.newChats ?? 0,
+  prices: pricesIn(counts),
 }));
+
+/** Messages by the category of their price. */
+function pricesIn(counts: ChannelCounts): Record<string, number> {
+  const prices = Object.entries(counts).filter(([name]) => name.startsWith("price."));
+  return Object.fromEntries(prices.map(([name, count = 0]) => [name.slice("price.".length), count]));
+}
 
 export const memberHistory = presenter(conversation);
 

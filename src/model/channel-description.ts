@@ -25,6 +25,8 @@ export interface ChannelDescription {
   firstMessage: string;
   /** The network approves templates, and shows their headers and buttons. */
   hasTemplates?: true;
+  /** Of messages that the company wrote elsewhere, and of those that the contact wrote to the network's own agent. */
+  elsewhere?: { app: string; network: string; standby: string };
   /** The reactions that the console offers, if the network does not take the usual ones. */
   reactions?: readonly string[];
 }

@@ -6,7 +6,7 @@ import type { EventType } from "./event.ts";
 import type { FileInfo } from "./file.ts";
 import type { Message } from "./message.ts";
 import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
-import type { ReceivedMarks, ReceivedWords } from "./received.ts";
+import type { Origin, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { SubscriptionDescription } from "./webhook.ts";
 
 /**
@@ -102,10 +102,17 @@ export interface InboundDraft {
   addresses: string[];
   /** The contact's public name; absent if the network does not say it. */
   username?: string | null | undefined;
+  /** The topic that it is in, by the network's id; absent for none, null if unknown. */
+  topic?: string | null | undefined;
   /** It is one of the channel's stop words. */
   isStop?: boolean | undefined;
   /** What it says besides text and media; absent for none. */
   extra?: InboundExtra | undefined;
+}
+
+/** A message that the company wrote elsewhere. */
+export interface EchoDraft extends Omit<InboundDraft, "mediaId" | "isStop"> {
+  writtenIn: Origin;
 }
 
 /** What somebody says of the contact's wish for marketing. `at`: Unix milliseconds. */
@@ -134,10 +141,15 @@ export type MessageChange =
   | { change: "deletion"; networkId: string }
   /** The contact's reaction; null removes it. */
   | { change: "reaction"; networkId: string; emoji: string | null; at: number }
+  /** The company's reaction, made elsewhere; null removes it. */
+  | { change: "own_reaction"; networkId: string; emoji: string | null; at: number }
   /** The network of this channel did not show the company's reaction, which was made at `at`. */
   | { change: "reaction_failed"; channelId: string; messageId: string; at: number };
-/** `not_reported`: the message is blank, and the list of chats may still show its text: call again. */
-export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" } | Unknown;
+/**
+ * `not_reported`: the message is blank, and the list of chats may still show its text: call again. `held`: the message
+ * has no place yet: call again later.
+ */
+export type MessageChangeAnswer = { outcome: "ok" | "no_message" | "not_reported" | "held" } | Unknown;
 
 /** Who of the company makes a request. */
 export type CallerName = { type: "operator" | "key" | "member"; id: string; name: string };
@@ -178,6 +190,8 @@ export type ReceiveAnswer =
   | { outcome: "chat_full" }
   | RefusedDraft
   | Unknown;
+/** `held`: it takes its place, or is dropped, once it is known that it is not a message that the chat sends itself. */
+export type EchoAnswer = { outcome: "stored" | "repeated" | "held" | "chat_full" } | Unknown;
 /** `unknown`: the chat was deleted. */
 export type AdoptAnswer = { outcome: "ok" } | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;
@@ -312,6 +326,8 @@ export interface ChatIdentity {
   addresses: string[];
   /** The contact's public name at that time; absent if there was none. */
   username?: string;
+  /** Its object creates each table with its first row. Versions before 0.3.0 can't use such a chat. */
+  isLean?: boolean;
 }
 
 /** The organization for which a chat's object is called. Any other organization, or an early call, gets `unknown`. */

@@ -37,10 +37,20 @@ export interface CountedMessage {
   isInbound: boolean;
   /** Unix milliseconds. */
   at: number;
-  /** When the contact sent it, as its network says, Unix milliseconds; null if it does not say. */
+  /** When it was sent, as its network says, Unix milliseconds; null if it does not say. */
   networkAt?: number | null;
+  /** The company wrote it elsewhere. */
+  isEcho?: boolean;
+  /** The contact wrote it to the network's own agent. */
+  isStandby?: boolean;
   /** The member who sent it, if a member's session did or the request named its sender; else null. */
   namedSenderId: string | null;
+}
+
+/** A message from the contact that waits for an answer: when it came and when it was written, Unix milliseconds. */
+export interface Asked {
+  at: number;
+  wroteAt: number;
 }
 
 /** What happened in a conversation since its counts were reported. */
@@ -58,25 +68,43 @@ export interface ConversationNews {
   members: MemberCounts;
 }
 
-/** Counts the next message of a chat. @param assigneeId the member whose chat it was then; null for nobody */
-export function countMessage(news: ConversationNews, message: CountedMessage, assigneeId: string | null): void {
-  const { isInbound, at, namedSenderId } = message;
+/**
+ * Counts the next message of a chat.
+ * @param assigneeId the member whose chat it was then; null for nobody
+ * @param left the first message that an echo leaves unanswered; null if it leaves none
+ */
+export function countMessage(
+  news: ConversationNews,
+  message: CountedMessage,
+  assigneeId: string | null,
+  left: Asked | null = null,
+): void {
+  const { isInbound, at, namedSenderId, isEcho = false, isStandby = false } = message;
   const memberId = isInbound ? assigneeId : namedSenderId;
   const since = news.unansweredSince;
   const wroteAt = Math.min(at, message.networkAt ?? at);
   const names: (keyof ConversationCounts)[] = isInbound ? ["received"] : ["messages"];
-  if (!isInbound && since !== null && !news.isUncounted) names.push(responseClass(at - (news.askedAt ?? since)));
-  if (!isInbound) news.askedAt = null;
-  else if (since === null) news.askedAt = wroteAt < at ? wroteAt : null;
-  news.unansweredSince = isInbound ? (since ?? at) : null;
-  if (isInbound) news.contactWroteAt = Math.max(news.contactWroteAt ?? 0, wroteAt);
-  else news.isUncounted = false;
+  const isAnswer = !isInbound && !isEcho && since !== null && !news.isUncounted;
+  if (isAnswer) names.push(responseClass(at - (news.askedAt ?? since)));
+  if (isInbound) {
+    if (since === null && !isStandby) wait(news, { at, wroteAt });
+    news.contactWroteAt = Math.max(news.contactWroteAt ?? 0, wroteAt);
+  } else if (left === null || left.at !== since) {
+    news.isUncounted = false;
+    wait(news, left);
+  }
   for (const name of names) {
     news.counts[name] = (news.counts[name] ?? 0) + 1;
     if (memberId === null) continue;
     const ofMember = (news.members[memberId] ??= {});
     ofMember[name] = (ofMember[name] ?? 0) + 1;
   }
+}
+
+/** The contact waits for an answer to this message; null for none. */
+function wait(news: ConversationNews, asked: Asked | null): void {
+  news.unansweredSince = asked?.at ?? null;
+  news.askedAt = asked && asked.wroteAt < asked.at ? asked.wroteAt : null;
 }
 
 /**

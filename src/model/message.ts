@@ -22,7 +22,7 @@ import {
   wellFormed,
 } from "./field.ts";
 import type { Variables } from "./placeholder.ts";
-import type { Price, ReceivedMarks, ReceivedWords } from "./received.ts";
+import type { Origin, Price, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { TemplateParts } from "./template.ts";
 import { templatePartsBody } from "./template-schema.ts";
 
@@ -57,7 +57,7 @@ export interface Message extends ReceivedWords, ReceivedMarks {
   type: MessageType;
   content: string;
   mediaUrl: string | null;
-  /** Null if the contact wrote the message. */
+  /** Null if no member of the organization wrote the message. */
   senderId: string | null;
   templateId: string | null;
   variables: Variables | null;
@@ -79,6 +79,8 @@ export interface Message extends ReceivedWords, ReceivedMarks {
   expiresAt?: string | undefined;
   /** The id of the failed message that this one repeats; absent if it repeats none. */
   resendOf?: string | undefined;
+  /** Where the company wrote it; absent if this service sent it, or the contact wrote it. */
+  origin?: Origin | undefined;
   /** Who wrote it, as a web chat's visitor sees it: the member's name at that time, if the send named its sender. */
   sender?: { name: string } | undefined;
   /** The id of the message of this chat that it replies to. */
@@ -98,9 +100,9 @@ export interface Message extends ReceivedWords, ReceivedMarks {
   price?: Price | undefined;
   /** At most one of each side; absent if there is none. */
   reactions?: Reaction[] | undefined;
-  /** When the contact last changed it. */
+  /** When its writer last changed it. */
   editedAt?: string | undefined;
-  /** When the contact deleted it. Then it is blank. */
+  /** When its writer deleted it. Then it is blank. */
   deletedAt?: string | undefined;
   /** When it was redacted. Then it is blank. */
   redactedAt?: string | undefined;

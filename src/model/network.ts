@@ -1,7 +1,7 @@
 import type { ChannelNews } from "./channel-warning.ts";
 import type { ContactCard, Interactive, Location, MessageType, Tap } from "./content.ts";
 import type { MediaSource, MediaType, OutboundFile } from "./file.ts";
-import type { Price, ReceivedMarks, ReceivedWords } from "./received.ts";
+import type { Origin, Price, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter, TemplateState } from "./template.ts";
 
 /** What passes between chats and the adapters of networks: what goes out, how it ended, and what webhooks bring. */
@@ -42,6 +42,8 @@ export interface Outbound {
   isVoice?: boolean | undefined;
   /** The network's id of the message that this one replies to; null if there is none, or the network never had it. */
   quote: string | null;
+  /** The topic that it goes to, by the network's id; absent for none. */
+  topic?: string | undefined;
   /** The network's ids of the parts sent in earlier attempts, in order. They are not sent again. */
   partsSent: readonly string[];
 }
@@ -57,7 +59,7 @@ export type Body =
   | { kind: "contacts"; contacts: ContactCard[] };
 
 /** A message as an adapter renders it. */
-export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "address" | "quote"> {
+export interface Outgoing extends Pick<Outbound, "chatId" | "messageId" | "address" | "quote" | "topic"> {
   body: Body;
 }
 
@@ -74,8 +76,8 @@ export type PartRefusal =
    */
   | { outcome: "failed"; code: string; message: string; works?: true; unsure?: string }
   | { outcome: "unknown"; message: string }
-  /** The contact's address has changed. The network accepted nothing. */
-  | { outcome: "moved"; address: string }
+  /** The contact's address has changed, or `lostTopic` no longer exists. The network accepted nothing. */
+  | { outcome: "moved"; address: string; lostTopic?: string | undefined }
   /** The network refuses the channel itself: a wrong token, a blocked account. */
   | { outcome: "channel_broken"; reason: string };
 
@@ -95,7 +97,7 @@ export type NetworkAct =
   | { act: "typing"; networkId: string | null };
 
 /** The chat of an act. */
-export type ActTarget = Pick<Outbound, "chatId" | "address">;
+export type ActTarget = Pick<Outbound, "chatId" | "address" | "topic">;
 
 /** The result of an act. `not_shown`: the network can't show it now, and was not called. */
 export type ActOutcome = { outcome: "done" | "not_shown" } | PartRefusal;
@@ -122,9 +124,24 @@ export interface InboundMessage extends ReceivedWords, ReceivedMarks {
   location?: Location | undefined;
   contacts?: ContactCard[] | undefined;
   sticker?: { emoji: string | null } | undefined;
+  /** The topic of the chat that it is in, by the network's id; absent for none, null if unknown. Answers go there. */
+  topic?: string | null | undefined;
 }
 
-/** The contact changed the text or the caption of an own message, at `at` (Unix milliseconds). */
+/** A message that the company wrote to the contact elsewhere. `address`: the contact's. */
+export interface Echo extends Omit<InboundMessage, "kind"> {
+  kind: "echo";
+  origin: Origin;
+}
+
+/** The network's own agent gave the conversation back to the company, at `at` (Unix milliseconds). */
+export interface ControlPassed {
+  kind: "control";
+  address: string;
+  at: number;
+}
+
+/** The writer of a message changed its text or its caption, at `at` (Unix milliseconds). */
 export interface MessageEdit {
   kind: "edit";
   networkId: string;
@@ -133,24 +150,26 @@ export interface MessageEdit {
   at: number;
 }
 
-/** The contact deleted an own message. */
+/** The writer of a message deleted it. */
 export interface MessageRevocation {
   kind: "revoke";
   networkId: string;
   address: string;
 }
 
-/** The contact reacted to a message, or took the reaction back (`emoji` is null), at `at` (Unix milliseconds). */
-export interface ContactReaction {
+/** Somebody reacted to a message, or took the reaction back (`emoji` is null), at `at` (Unix milliseconds). */
+export interface MessageReaction {
   kind: "reaction";
   networkId: string;
   address: string;
   emoji: string | null;
   at: number;
+  /** The company reacted, elsewhere; absent if the contact did. */
+  isOwn?: true;
 }
 
-/** What a contact changes of a stored message. */
-export type ContactChange = MessageEdit | MessageRevocation | ContactReaction;
+/** What changes of a stored message at its network. `address`: the contact's. */
+export type NetworkChange = MessageEdit | MessageRevocation | MessageReaction;
 
 /** A delivery status of a message that the service sent. */
 export interface StatusUpdate {
@@ -180,6 +199,8 @@ export interface AddressChange {
   kind: "address";
   from: string[];
   to: string[];
+  /** When it happened by the network's time, Unix milliseconds. A later one holds. */
+  at: number;
 }
 
 /** A network's report about a template of the account `wabaId`, at `at` (Unix milliseconds). */
@@ -212,7 +233,9 @@ export interface InboundItem {
   account: string | null;
   item:
     | InboundMessage
-    | ContactChange
+    | Echo
+    | ControlPassed
+    | NetworkChange
     | StatusUpdate
     | AddressChange
     | TemplateNotice
@@ -279,7 +302,8 @@ export interface Registration {
 /**
  * A network's answer about a channel: the address of its webhook, why its last call failed and what it does not report;
  * or that it refuses the credentials; or that nothing can be said. `description` is for people, and never has a secret.
- * `subscribe`: how a person makes the network report it; absent if only a registration does. `news`: how the channel is.
+ * `silence`: why the network reports nothing at all; absent if it does. `subscribe`: how a person makes the network report
+ * what is `unsent`; absent if only a registration does. `news`: how the channel is.
  */
 export type Inspection =
   | {
@@ -287,6 +311,7 @@ export type Inspection =
       webhook: string | null;
       lastError: string | null;
       unsent?: string[];
+      silence?: string;
       subscribe?: string;
       news?: ChannelNews;
     }

@@ -10,6 +10,7 @@ import type { RequestCounts } from "./key.ts";
 import type { ListPosition } from "./list-page.ts";
 import type { Outcome } from "./network.ts";
 import type { Permission } from "./permission.ts";
+import type { PriceCount } from "./received.ts";
 import type { Region } from "./region.ts";
 import type { WebhookList } from "./webhook.ts";
 
@@ -97,8 +98,8 @@ export interface ExportedChat {
 /** How many attempts ended with each outcome, named as in the log line `attempt`. */
 export type AttemptCounts = Counts<Outcome["outcome"]>;
 
-/** What is counted of a chat: how its attempts ended, and its messages and answers. */
-export type CountedName = Outcome["outcome"] | keyof ConversationCounts;
+/** What is counted of a chat: how its attempts ended, its messages and answers, and its messages by their price. */
+export type CountedName = Outcome["outcome"] | keyof ConversationCounts | PriceCount;
 
 /** What is counted of a channel: the same of its chats, and how many of them began. */
 export type ChannelCounts = Counts<CountedName | "newChats">;
@@ -108,7 +109,7 @@ export interface ChatState extends ChatActivity {
   /** How many messages wait, and when the oldest of them was sent. */
   depth: number;
   oldest: number | null;
-  /** How all attempts of the chat ended, and its messages and answers. */
+  /** All counts of the chat. The field once had only the attempts. */
   attempts: Counts<CountedName>;
   /** The wait since `unansweredSince` was marked as answered and that was taken back; absent if it counts. */
   isUncounted?: boolean;

@@ -56,11 +56,26 @@ export interface Author {
 
 export const FORWARDED = ["once", "many"] as const;
 
+/** Where the company wrote a message elsewhere: in the network's app for companies, or with the network's own agent. */
+export const ORIGINS = ["app", "network"] as const;
+export type Origin = (typeof ORIGINS)[number];
+
 /** What the network charges for a message. */
 export interface Price {
   category: string;
   type: string | null;
   billable: boolean | null;
+}
+
+/** The count of messages whose price has a category. */
+export type PriceCount = `price.${string}`;
+
+/** Meta's categories. A count has no other names, because a network can send any. */
+const PRICED =
+  /^(?:group_)?(?:marketing(?:_lite)?|utility|service|authentication(?:-international)?|referral_conversion)$/;
+
+export function priceCount({ category }: Price): PriceCount {
+  return `price.${PRICED.test(category) ? category : "other"}`;
 }
 
 /** What a message says in these fields. A redaction blanks it, as it blanks `content`. */
@@ -78,8 +93,10 @@ export interface ReceivedMarks {
   /** False if a message was to be a voice note and its file can't be one. */
   voice?: boolean | undefined;
   forwarded?: (typeof FORWARDED)[number] | undefined;
-  /** When the contact sent it, as the network says: RFC 3339. Messages are never ordered by it. */
+  /** When it was sent, as the network says: RFC 3339. Messages are never ordered by it. */
   networkTime?: string | undefined;
+  /** The contact wrote it while the network's own agent had the conversation. It waits for no answer. */
+  standby?: true | undefined;
 }
 
 /** The names of the words' fields. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RENDERINGS } from "../model/content.ts";
-import { FORWARDED, SUBMISSIONS } from "../model/received.ts";
+import { FORWARDED, ORIGINS, SUBMISSIONS } from "../model/received.ts";
 import {
   count,
   groupIfSet,
@@ -111,6 +111,12 @@ const receivedFields = {
     .describe(
       "Whether it is a voice note. False: it was to be one, and was sent as audio. Absent: it is something else",
     ),
+  standby: z
+    .literal(true)
+    .optional()
+    .describe(
+      "The contact wrote it while the network's own agent had the conversation. It doesn't make the chat unanswered until the agent gives the conversation back",
+    ),
   forwarded: z.enum(FORWARDED).optional().describe("The contact forwarded it. `many`: it was forwarded many times"),
   networkTime: timeIfSet("When it was sent, as the network says. Messages are never ordered by it"),
   price: groupIfSet("What the network charges for it, as a status says", {
@@ -122,6 +128,12 @@ const receivedFields = {
 
 /** These fields, as the API documents them. */
 export const contentFields = {
+  origin: z
+    .enum(ORIGINS)
+    .optional()
+    .describe(
+      "Where the organization wrote it: `app`, the network's app for companies or a device that is linked to it; `network`, the network's own agent. Absent: this service sent it, or the contact wrote it",
+    ),
   sender: groupIfSet(
     "Who wrote it, as a web chat's visitor sees it. Set if the send named its `senderId` or a member sent it in the console: the member's `publicName` at that time, or its name if it had none",
     { name: text("The member's name when the message was accepted") },
@@ -171,7 +183,7 @@ export const contentFields = {
     emoji: text("The emoji"),
     at: time("When"),
   }),
-  editedAt: timeIfSet("When the contact last changed it"),
-  deletedAt: timeIfSet("When the contact deleted it. Then it is blank"),
+  editedAt: timeIfSet("When its writer last changed it"),
+  deletedAt: timeIfSet("When its writer deleted it. Then it is blank"),
   redactedAt: timeIfSet("When it was redacted. Then it is blank"),
 };

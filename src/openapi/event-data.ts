@@ -72,7 +72,7 @@ const VARIANTS: Record<string, Variant> = {
     types: ["message.redacted"],
     facts: {
       ...ofMessage,
-      by: z.literal("contact").optional().describe("Set if the contact deleted the message"),
+      by: oneOf(["contact", "organization"], "Set if its writer deleted it at the network: who that was").optional(),
     },
     shown: { message },
   },

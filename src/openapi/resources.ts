@@ -132,7 +132,7 @@ export const chatSchema = resource<directory.Chat>()(
       .object({
         id: id("message"),
         seq: count.describe("The message's number in the chat"),
-        direction: oneOf(["OUTBOUND", "INBOUND"], "OUTBOUND: sent through this API. INBOUND: from the contact"),
+        direction: oneOf(["OUTBOUND", "INBOUND"], "OUTBOUND: from the organization. INBOUND: from the contact"),
         type: oneOf(MESSAGE_TYPES, "The kind of message"),
         text: text("The first 160 characters of the message's `text`. Empty after a redaction"),
         status: oneOf(messages.MESSAGE_STATUSES, "The message's status"),
@@ -141,7 +141,7 @@ export const chatSchema = resource<directory.Chat>()(
       .nullable()
       .describe("The last message, shortened. Null before the first one, and if the key lacks `messages:read`"),
     unansweredSince: timeOrNull(
-      "When the contact wrote the first message after the organization's last one. Null: nothing is unanswered",
+      "When the contact wrote the first message that nobody has answered. A message with `standby` counts once the network's agent has given the conversation back. Null: nothing is unanswered",
     ),
     nextScheduledAt: timeOrNull("When the next scheduled message is due. Null: none is scheduled"),
     readUpTo: countOrNull("The `seq` of the last message that a client has marked as read. Null: none was"),
@@ -168,13 +168,16 @@ export const messageSchema = resource<messages.ShownMessage>()(
     seq: countOrNull(
       "The message's number in the chat: 1, 2, 3 … without a gap above the deleted messages. Null while the message is scheduled, and if it ended before it was sent",
     ),
-    direction: oneOf(["OUTBOUND", "INBOUND"], "OUTBOUND: sent through this API. INBOUND: written by the contact"),
+    direction: oneOf(
+      ["OUTBOUND", "INBOUND"],
+      "OUTBOUND: from the organization, see `origin`. INBOUND: written by the contact",
+    ),
     type: oneOf(MESSAGE_TYPES, "The kind of message"),
     content: text("The text, or the caption of the media. Empty after a redaction"),
     mediaUrl: textOrNull(
       "The URL of the media. For a file that a contact sent or that you uploaded, this is the `/media` route of this API",
     ),
-    senderId: textOrNull("The member who sent the message. Null if a contact wrote it"),
+    senderId: textOrNull("The member who sent the message. Null if the contact wrote it, and if it has an `origin`"),
     templateId: textOrNull("The template that the message was sent with"),
     variables: z
       .record(z.string(), z.union([z.string(), z.number()]))

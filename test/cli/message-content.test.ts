@@ -74,6 +74,9 @@ test.each([
   [{ text: "Yes", editedAt: "2026-11-20T10:00:00Z" }, "Yes (edited)"],
   [{ text: "", redactedAt: "2026-11-20T10:00:00Z" }, "(redacted)"],
   [{ text: "", deletedAt: "2026-11-20T10:00:00Z" }, "(deleted by the contact)"],
+  [{ text: "", direction: "OUTBOUND", origin: "app", deletedAt: "2026-11-20T10:00:00Z" }, "(from the app) (deleted)"],
+  [{ text: "Hi", direction: "OUTBOUND", origin: "network" }, "Hi (from the network's agent)"],
+  [{ text: "Hi", direction: "INBOUND", standby: true }, "Hi (to the network's agent)"],
   [
     {
       text: "Hi",

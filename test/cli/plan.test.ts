@@ -79,6 +79,9 @@ test("the guide says what each plan carries and costs, by the table of bills", a
   expect(known.section).toContain(
     `about ${words(web)} messages a day in a web chat, ${words(telegram)} through Telegram or ${words(whatsapp)} through WhatsApp`,
   );
+  const kib = Number(/months of a chat with messages, (\d+) KiB/.exec(await read("src/docs/performance.md"))?.[1]);
+  const chats = Math.floor(5_000_000_000 / (kib * 1_024) / 10_000) * 10_000;
+  expect(known.section).toContain(`5 GB: about ${words(chats)} chats`);
   const head = `| messages a month | ${uses.map(({ name }) => name).join(" | ")} |`;
   const row = (label: string, messages: number) =>
     `| ${label} | ${uses.map(({ use }) => dollars(aMonth(messages, use, known, prices))).join(" | ")} |`;
@@ -109,7 +112,7 @@ test("the guide to monitoring says what a read each minute costs", async () => {
   const calls = 1_000 * 60 * 24 * 30;
   const cost = dollars((calls / MILLION) * (prices[1] ?? 0));
   expect(await read("src/docs/monitoring.md")).toContain(
-    `Once a minute, this is ${cost} a month for 1,000 organizations`,
+    `At one request a minute, this costs ${cost} a month for 1,000 organizations`,
   );
 });
 

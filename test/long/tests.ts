@@ -27,6 +27,10 @@ export const LONG_TESTS: Readonly<Record<string, LongTest>> = {
     about: "the real object of a key beside a plain model",
     run: () => import("../deep/models/main.ts"),
   },
+  payloads: {
+    about: "payloads of the networks, changed at random",
+    run: () => import("./payloads.ts"),
+  },
   storm: {
     about: "kills, pauses, bad connections and damaged files, against the running service",
     run: () => import("../deep/storm/main.ts"),

@@ -10,6 +10,7 @@ import {
   type Filter,
   filterOf,
   inOrder,
+  isUnclear,
   NOBODY,
   queryOf,
   type View,
@@ -120,6 +121,25 @@ test("a contact's message makes a chat wait since the first one, and an answer e
   // A status of the last message is no new message.
   const delivered = afterMessage(answered, message(3, { direction: "OUTBOUND", status: "DELIVERED" }));
   expect(delivered).toMatchObject({ unansweredSince: null, lastMessage: { status: "DELIVERED" } });
+});
+
+test("what was written elsewhere ends a wait that began before it, and only the chat knows what it leaves", () => {
+  const waiting = afterMessage(chat("a"), message(2));
+  const echo = (networkTime: string) =>
+    message(3, { direction: "OUTBOUND", status: "SENT", origin: "app", networkTime });
+  expect(afterMessage(waiting, echo(time(2))).unansweredSince).toBeNull();
+  expect(afterMessage(waiting, echo(time(1))).unansweredSince).toBe(time(2));
+  const event = { chatId: "a", type: "message.created", data: { message: echo(time(1)) } } as unknown as FollowedEvent;
+  expect([isUnclear(waiting, event), isUnclear(chat("a"), event)]).toEqual([true, false]);
+  const own = { ...event, data: { message: message(3, { direction: "OUTBOUND" }) } } as FollowedEvent;
+  expect(isUnclear(waiting, own)).toBe(false);
+});
+
+test("a message to the network's own agent makes no chat wait, and ends no wait", () => {
+  expect(afterMessage(chat("a"), message(1, { standby: true })).unansweredSince).toBeNull();
+  expect(afterMessage(afterMessage(chat("a"), message(1)), message(2, { standby: true })).unansweredSince).toBe(
+    time(1),
+  );
 });
 
 test("a status of an older message, and a scheduled message, change nothing in the list", () => {

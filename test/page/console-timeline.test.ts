@@ -83,6 +83,17 @@ test("a run ends with the day, the sender, the direction, or five minutes", () =
   expect(lines.map(({ isNewDay }) => isNewDay)).toEqual([true, false, false, false, false, true]);
 });
 
+test("a run ends where the messages were written elsewhere, or to the network's own agent", () => {
+  const lines = linesOf([
+    message(1, 0, { senderId: null, origin: "app" }),
+    message(2, 1, { senderId: null, origin: "app" }),
+    message(3, 2, { senderId: null, origin: "network" }),
+    message(4, 3, { senderId: null, direction: "INBOUND" }),
+    message(5, 4, { senderId: null, direction: "INBOUND", standby: true }),
+  ]);
+  expect(lines.map(({ isFirst }) => isFirst)).toEqual([true, false, true, true, true]);
+});
+
 test("the newest number counts placed messages alone", () => {
   expect(newestSeq([])).toBe(0);
   expect(newestSeq([message(3, 0), message(null, 1), message(7, 2), message(5, 3)])).toBe(7);

@@ -34,6 +34,7 @@ export function identity(
     createdAt: now,
     life: now,
     addresses: [],
+    isLean: true,
     ...known,
     ...changes,
   };

@@ -7,6 +7,7 @@ import type { Credentials } from "../../model/channel.ts";
  * one, and `test/unit/channels/network-names.test.ts` lists the few other files that name a network.
  */
 
+import type { FileInfo } from "../../model/file.ts";
 import type {
   ActOutcome,
   ActTarget,
@@ -118,10 +119,15 @@ export interface OpenFile {
   size: number;
 }
 
+/** The file behind a link, as its server sends it. */
+export interface FetchedFile extends OpenFile, Pick<FileInfo, "contentType" | "fileName"> {}
+
 /** The files of a message, as an adapter sends them. */
 export interface FilesPort {
   /** `gone`: the file no longer exists. `away`: it can't be read now. */
   open(id: string): Promise<OpenFile | "gone" | "away">;
+  /** Opens the file behind a link that the network could not fetch. @returns why it can't be had, as a sentence */
+  openLink(link: string, signal: AbortSignal): Promise<FetchedFile | string>;
   /**
    * The network's id of the file from an earlier upload, unless it is too old. `failedWith`: the code of the error with
    * which the message failed that this one repeats, if the upload was made for that one.

@@ -65,13 +65,16 @@ export function contentLength(headers: Headers): number | null {
   return text && !headers.has("Content-Encoding") ? Number(text) : null;
 }
 
-/** Fails a stream after `max` bytes, for responses with an unknown or wrong length. */
-export function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array> {
+/** Fails a stream after `max` bytes, or if it ends before `min`, for responses with an unknown or wrong length. */
+export function limitBytes(max: number, min = 0): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
       if ((bytes += chunk.byteLength) > max) controller.error(new Error("The media is too large"));
       else controller.enqueue(chunk);
+    },
+    flush(controller) {
+      if (bytes < min) controller.error(new Error("The media was cut off"));
     },
   });
 }

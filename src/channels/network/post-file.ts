@@ -21,7 +21,7 @@ export interface FilePost {
  */
 export async function postFile<T>(
   { url, headers = new Headers(), fields, field, file }: FilePost,
-  files: FilesPort,
+  files: Pick<FilesPort, "open">,
   signal: AbortSignal,
   read: (response: Response) => Promise<T>,
 ): Promise<T | PartRefusal> {
@@ -40,7 +40,11 @@ export async function postFile<T>(
 }
 
 /** A storage that does not answer until the deadline is away. */
-async function openInTime(id: string, files: FilesPort, signal: AbortSignal): Promise<OpenFile | "gone" | "away"> {
+async function openInTime(
+  id: string,
+  files: Pick<FilesPort, "open">,
+  signal: AbortSignal,
+): Promise<OpenFile | "gone" | "away"> {
   const { promise: late, resolve } = Promise.withResolvers<"away">();
   const giveUp = () => resolve("away");
   signal.addEventListener("abort", giveUp);

@@ -107,5 +107,5 @@ export function receivedTerm(value: unknown, max = MAX_TERM): string | null {
 /** A decimal number as text, such as a price; null for anything else. */
 export function receivedDecimal(value: unknown): string | null {
   const text = receivedTerm(value)?.trim() ?? "";
-  return /^-?\d{1,20}(\.\d{1,10})?$/.test(text) ? text : null;
+  return /^-?\d{1,20}(\.\d{1,20})?$/.test(text) ? text : null;
 }

@@ -65,7 +65,7 @@ export function callWithFile(
   token: string,
   network: Network,
   signal: AbortSignal,
-  files: FilesPort,
+  files: Pick<FilesPort, "open">,
 ): Promise<TelegramAnswer | PartRefusal> {
   const fields = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, formValue(value)]));
   const post = { url: urlOf(method, token, network), fields, ...file };

@@ -22,6 +22,8 @@ const TABLE: readonly { about: "message" | "contact"; text: RegExp; code?: strin
   },
 ];
 
+const NO_TOPIC = /message thread not found|TOPIC_DELETED/i;
+
 /**
  * Why a part was not sent, from a refused or unanswered call.
  *
@@ -30,7 +32,11 @@ const TABLE: readonly { about: "message" | "contact"; text: RegExp; code?: strin
  * Telegram's waits range from a second to hours, and one busy chat must not stop the bot. If the bot's limit was exceeded,
  * each chat receives its own 429.
  */
-export function refusalOfAnswer(answer: Exclude<TelegramAnswer, { answer: "ok" }>, address: string): PartRefusal {
+export function refusalOfAnswer(
+  answer: Exclude<TelegramAnswer, { answer: "ok" }>,
+  address: string,
+  topic?: string,
+): PartRefusal {
   if (answer.answer === "none") return answer.refusal;
   const message = answer.description;
   const { code, afterMs, movedTo } = answer;
@@ -39,6 +45,10 @@ export function refusalOfAnswer(answer: Exclude<TelegramAnswer, { answer: "ok" }
   }
   // A new address equal to the current one is ignored: resending would never end.
   if (code === 400 && movedTo !== null && movedTo !== address) return { outcome: "moved", address: movedTo };
+  // Telegram looks for the topic before it sends.
+  if (code === 400 && topic !== undefined && NO_TOPIC.test(message)) {
+    return { outcome: "moved", address, lostTopic: topic };
+  }
   if (code === 408 || code === 429 || code < 400 || code >= 500) {
     return { outcome: "retry", code: `network_${code}`, message, afterMs, wholeChannel: false };
   }

@@ -208,7 +208,10 @@ function describe(raw: Record<string, unknown>): string {
   const value = fields(raw[kind]);
   const { users, total_amount, currency } = value;
   const people = Array.isArray(users) ? users.map(fields) : [];
-  const names = people.map(({ first_name, username, user_id }) => first_name ?? username ?? user_id).join(", ");
+  const names = people
+    .map(({ first_name, username, user_id }) => receivedTerm(first_name ?? username ?? user_id))
+    .filter(Boolean)
+    .join(", ");
   // How many of these make one unit differs between currencies. Telegram's own Stars have no smaller unit.
   const unit = currency === "XTR" ? " XTR" : ` of the smallest unit of ${receivedTerm(currency) ?? "a currency"}`;
   const amount = `${receivedTerm(total_amount) ?? "?"}${unit}`;

@@ -18,7 +18,7 @@ export interface CallFile {
 /** A call of the Bot API. `quote`: the id of the message that it replies to, in the form of `networkIdOf`. */
 export interface TelegramPart {
   method: string;
-  body: { chat_id: string } & Record<string, unknown>;
+  body: { chat_id: string; message_thread_id?: number } & Record<string, unknown>;
   file?: CallFile | undefined;
   quote?: string | undefined;
 }
@@ -27,13 +27,18 @@ export interface TelegramPart {
 type Call = [method: string, fields: Record<string, unknown>, file?: CallFile | undefined];
 
 /** The calls for a message, in order. The quote is in the first one, the buttons are in the last. */
-export function renderForTelegram({ address, messageId, quote, body }: Outgoing): TelegramPart[] {
+export function renderForTelegram({ address, messageId, quote, topic, body }: Outgoing): TelegramPart[] {
   return callsOf(body, messageId).map(([method, fields, file], index) => ({
     method,
-    body: { chat_id: address, ...fields },
+    body: { chat_id: address, ...inTopic(topic), ...fields },
     ...(file && { file }),
     ...(index === 0 && quote !== null && { quote }),
   }));
+}
+
+/** The field that sends a message or an action to a topic of its chat. */
+export function inTopic(topic: string | undefined): { message_thread_id?: number } {
+  return topic === undefined ? {} : { message_thread_id: Number(topic) };
 }
 
 function callsOf(body: Body, messageId: string): Call[] {

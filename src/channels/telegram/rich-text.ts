@@ -15,7 +15,8 @@ export function withLinks(text: string, entities: unknown): string {
     .map(({ type, url, offset, length }) => ({
       isLink: type === "text_link",
       url,
-      end: Number(offset) + Number(length),
+      // Not by `Number`: it throws on an object that has a `toString` of its own.
+      end: typeof offset === "number" && typeof length === "number" ? offset + length : 0,
     }))
     .filter(({ isLink, end }) => isLink && Number.isInteger(end) && end > 0 && end <= text.length)
     .sort((one, other) => other.end - one.end);
@@ -45,7 +46,7 @@ export function richWords(value: unknown, depth = 0): string {
   const media = typeof type === "string" && MEDIA.test(type) ? `[${type.replaceAll("_", " ")}]` : "";
   return [
     ...[words(summary ?? ""), `${inline}${linkAfter(url, inline)}`, media, ...rows],
-    [label, inner.filter(Boolean).join("\n")].filter(Boolean).join(" "),
+    [words(label ?? ""), inner.filter(Boolean).join("\n")].filter(Boolean).join(" "),
     ...[words(rest.caption ?? ""), words(rest.credit ?? "")],
   ]
     .filter(Boolean)

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import type {
   AddressChange,
-  ContactReaction,
   InboundItem,
   InboundMessage,
   MessageEdit,
+  MessageReaction,
   ParsedWebhook,
 } from "../../model/network.ts";
 import { cutField } from "../../model/received.ts";
@@ -20,12 +20,17 @@ const MAX_NAME = 200;
 const MAX_QUERY_ID = 64;
 
 const names = { title: textField, first_name: textField, last_name: textField, username: textField };
+/** The id of a forum's topic that has no id of its own: a message to it is sent without one. */
+const GENERAL = 1;
+
+const place = { message_thread_id: integerField, is_topic_message: lenient(z.boolean()) };
 const numbers = { message_id: z.int(), ephemeral_message_id: integerField, date: integerField };
 const chat = z.object({ id: z.int(), type: textField, ...names });
 const person = lenient(z.object({ id: integerField, ...names }));
 
 const message = z.object({
   ...numbers,
+  ...place,
   chat,
   from: person,
   sender_chat: person,
@@ -43,7 +48,7 @@ type Message = z.output<typeof message>;
 const tap = z.object({
   id: z.string().check(z.minLength(1), z.maxLength(MAX_QUERY_ID)),
   from: z.object({ id: z.int(), ...names }),
-  message: lenient(z.object({ ...numbers, chat, reply_markup: z.optional(z.unknown()) })),
+  message: lenient(z.object({ ...numbers, ...place, chat, reply_markup: z.optional(z.unknown()) })),
   data: z.string(),
 });
 
@@ -111,6 +116,7 @@ function readMessage(raw: unknown, token: string): Read {
       // A group's name takes precedence over the name of the member who wrote.
       name: nameOf(chat) ?? (from ? nameOf(from) : null),
       ...contentOf(read, all),
+      ...topicIn(read),
       ...authorIn(chat, read.sender_chat ?? from, read.author_signature ?? read.sender_tag),
       ...((all.forward_origin !== undefined || all.is_automatic_forward === true) && { forwarded: "once" }),
       ...receivedTime(read.date),
@@ -119,6 +125,11 @@ function readMessage(raw: unknown, token: string): Read {
     notes: added.map((name) => `message field ${loggable(name)} is new`),
     unknown: added.map((name) => (isLoggable(name) ? `message.${name}` : "message")),
   };
+}
+
+/** The topic of a message. A reply that is in none has the id of a thread too. */
+function topicIn({ message_thread_id: id, is_topic_message }: Partial<Message>): Pick<InboundMessage, "topic"> {
+  return is_topic_message && id !== undefined && id > GENERAL ? { topic: String(id) } : {};
 }
 
 /** Who wrote in a group. @param title that of an administrator or a member in the group */
@@ -144,9 +155,10 @@ function ownNumber({ chat }: Message, raw: Record<string, unknown>): string[] {
 }
 
 /** The change of a group's id when it becomes a supergroup. Telegram reports it in both the old and the new group. */
-function changeIn({ chat, migrate_to_chat_id: to, migrate_from_chat_id: from }: Message): AddressChange | null {
-  if (to !== undefined) return { kind: "address", from: [String(chat.id)], to: [String(to)] };
-  return from === undefined ? null : { kind: "address", from: [String(from)], to: [String(chat.id)] };
+function changeIn({ chat, date, migrate_to_chat_id: to, migrate_from_chat_id: from }: Message): AddressChange | null {
+  const at = receivedAt(date);
+  if (to !== undefined) return { kind: "address", from: [String(chat.id)], to: [String(to)], at };
+  return from === undefined ? null : { kind: "address", from: [String(from)], to: [String(chat.id)], at };
 }
 
 /** A live location is edited each time that it moves. Only words count. */
@@ -179,6 +191,8 @@ function readTap(raw: unknown, token: string): { item: InboundMessage; receipt: 
       content: tapped.title || "[button]",
       media: null,
       tap: tapped,
+      // Of a message that is no longer shown, Telegram tells nothing but its id.
+      ...(message?.date ? topicIn(message) : { topic: null }),
       ...(message && authorIn(message.chat, from)),
       ...(message && { quote: idOf(token, address, message) }),
     },
@@ -194,7 +208,7 @@ function titleIn(markup: unknown, data: string): unknown {
 }
 
 /** A custom emoji has no text, so it counts as none. Of several reactions, the one counts that was not there before. */
-function readReaction(raw: unknown, token: string): { item: ContactReaction } | null {
+function readReaction(raw: unknown, token: string): { item: MessageReaction } | null {
   const read = reaction.safeParse(raw).data;
   if (!read) return null;
   const address = String(read.chat.id);

@@ -70,6 +70,35 @@ export const CONTACT_LEAVES = {
   rest: namesIn("identity_key_hash country_code profile.country_code"),
 };
 
+/** The fields of what the company writes in the WhatsApp Business app, besides those of messages. */
+export const ECHO_LEAVES = {
+  recipient: namesIn("to to_user_id to_parent_user_id"),
+  sender: namesIn("from from_user_id"),
+  said: namesIn("id timestamp type text image video document audio sticker location contacts context"),
+  changes: namesIn("edit revoke reaction"),
+  group: namesIn("group_id recipient_type"),
+};
+
+/** The fields of what the contact and Meta's own agent write to each other. */
+export const STANDBY_LEAVES = {
+  messages: namesIn("messages contacts"),
+  echo: namesIn("message_echoes.id message_echoes.timestamp message_echoes.message"),
+  definitions: namesIn("message_echoes.template message_echoes.flow"),
+  statuses: namesIn("statuses"),
+};
+
+/** The fields of a change of the conversation's owner. */
+export const HANDOVER_LEAVES = {
+  channel: namesIn("recipient.phone_number_id"),
+  contact: namesIn("sender.phone_number"),
+  passed: namesIn("type control_passed.new_owner_role timestamp"),
+  taken: namesIn("control_taken"),
+  number: namesIn("recipient.display_phone_number"),
+  rest: namesIn(`control_passed.previous_owner_role control_passed.previous_owner_app_id
+control_passed.previous_owner_app_role control_passed.new_owner_app_id control_passed.metadata
+control_passed.conversation_context`),
+};
+
 /** The fields that an app can subscribe to, by what becomes of them. */
 export const FIELD_LEAVES = {
   messages: namesIn("messages"),
@@ -79,7 +108,9 @@ message_template_components_update template_category_update`),
   account: namesIn(`account_update account_alerts business_capability_update phone_number_quality_update
 phone_number_name_update`),
   review: namesIn("account_review_update account_settings_update security"),
-  others: namesIn("smb_message_echoes smb_app_state_sync standby messaging_handovers history message_echoes"),
+  others: namesIn("smb_message_echoes standby"),
+  handovers: namesIn("messaging_handovers"),
+  past: namesIn("history smb_app_state_sync message_echoes"),
   preferences: namesIn("user_preferences"),
   people: namesIn("user_id_update"),
   calls: namesIn("calls flows payment_configuration_update partner_solutions"),
@@ -97,7 +128,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     product: kept("`product`"),
     referral: kept("`referral`"),
     text: kept("`content`"),
-    media: kept("`media` and `type`; a sticker `sticker` too"),
+    media: kept("`media` and `type`; for a sticker also `sticker`"),
     voice: kept("`voice`"),
     place: kept("`location`"),
     placeLink: described(),
@@ -122,7 +153,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     formText: leftOut("It is the same text for each form"),
     callRest: leftOut("The service makes no calls"),
     systemRest: leftOut("The ids say what has changed"),
-    internal: leftOut("Meta does not say what it means for a company"),
+    internal: leftOut("Meta does not say what these mean for a company"),
     welcome: leftOut("The contact wrote nothing, and has only opened the chat"),
   }),
   arrivalTable("WhatsApp: fields of `statuses[]`", STATUS_LEAVES, {
@@ -136,12 +167,33 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
       "The times of a message are those at which its statuses came in. That of a failure by an opt-out is `at` of the chat's `marketing`",
     ),
     conversation: leftOut("`price` says what a message costs"),
-    internal: leftOut("Meta does not say what it means for a company"),
+    internal: leftOut("Meta does not say what these mean for a company"),
   }),
   arrivalTable("WhatsApp: fields of `contacts[]`", CONTACT_LEAVES, {
     address: kept("The contact's addresses"),
     name: kept("`contact.name`, and `contact.username`"),
     rest: leftOut("The service checks no identities, and the number has its country"),
+  }),
+  arrivalTable("WhatsApp: fields of `message_echoes[]`, which the app sends", ECHO_LEAVES, {
+    recipient: kept("The chat, by the contact's addresses"),
+    sender: leftOut("It is the company"),
+    said: kept('A message with `origin: "app"`, as the fields of `messages[]` say'),
+    changes: changes("The message, as the same types of `messages[]` do"),
+    group: leftOut("Groups are not supported: whatever goes to one changes no chat"),
+  }),
+  arrivalTable("WhatsApp: fields of `standby`", STANDBY_LEAVES, {
+    messages: kept("A message with `standby: true`, as the fields of `messages[]` say"),
+    echo: kept('A message with `origin: "network"`. Choices and templates are described in `content`'),
+    definitions: leftOut("`content` has the template's name, and a form's text"),
+    statuses: leftOut("The status of such a message is always `SENT`"),
+  }),
+  arrivalTable("WhatsApp: fields of `messaging_handovers`", HANDOVER_LEAVES, {
+    channel: kept("The channel"),
+    contact: kept("The chat"),
+    passed: changes("`unansweredSince` of the chat, if the company has the conversation now"),
+    taken: leftOut("Messages with `standby: true` follow"),
+    number: leftOut("The id of the number suffices"),
+    rest: leftOut("The chat's messages show the conversation"),
   }),
   arrivalTable("WhatsApp: fields that an app can subscribe to", FIELD_LEAVES, {
     messages: kept("See above"),
@@ -149,7 +201,9 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     groups: leftOut("Groups are not supported"),
     account: changes("`health` of the channel"),
     review: leftOut("Logged"),
-    others: leftOut("Logged"),
+    others: kept("See above"),
+    handovers: changes("See above"),
+    past: leftOut("Logged. What was written before is not read"),
     preferences: changes("`marketing` of the chat"),
     people: leftOut("Logged"),
     calls: leftOut("The service makes no calls and takes no payments"),

@@ -7,7 +7,7 @@ import { lenient, textField } from "../network/lenient.ts";
 import { statusText } from "../network/network-response.ts";
 import { errorAnswer, errorText, refusalOf } from "./errors.ts";
 import { graphFetch, readJson } from "./graph.ts";
-import { missingFields, ownersIn } from "./subscriptions.ts";
+import { isAccountSubscribed, missingFields, ownersIn } from "./subscriptions.ts";
 
 const DEADLINE_MS = 10_000;
 const SUBSCRIBE = "In your app at Meta, open WhatsApp → Configuration → Webhook fields and subscribe to them";
@@ -51,12 +51,15 @@ export async function inspectNumber(credentials: Credentials, network: Network):
     if (!response.ok || !found) return { answer: "none", description: statusText(status, `Meta answered ${status}`) };
     const set = found.webhook_configuration ?? {};
     const webhook = set.phone_number || set.whatsapp_business_account || set.application || null;
-    const unsent = await missingFields(ownersIn(body), credentials, network, signal).catch(() => undefined);
+    const owners = ownersIn(body);
+    const unsent = await missingFields(owners, credentials, network, signal).catch(() => undefined);
+    const isSubscribed = await isAccountSubscribed(owners, credentials, network, signal).catch(() => undefined);
     return {
       answer: "accepted",
       webhook,
       lastError: null,
       ...(unsent && { unsent }),
+      ...(isSubscribed === false && { silence: "the WhatsApp Business account is not subscribed to the app" }),
       subscribe: SUBSCRIBE,
       news: newsOf(found),
     };

@@ -1,15 +1,16 @@
 import * as z from "zod/mini";
 import type { InboundItem, MarketingChoice, ParsedWebhook, StatusUpdate } from "../../model/network.ts";
 import type { Price } from "../../model/received.ts";
-import { isLoggable, loggable, newFields } from "../network/known-fields.ts";
+import { isLoggable, type KnownFields, loggable, newFields } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { parseJson } from "../network/network-response.ts";
 import { receivedAt, receivedTerm } from "../network/received.ts";
 import { accountNotice, isAboutAccount } from "./account-news.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
-import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
+import { KNOWN_CONTACT_FIELDS, KNOWN_MESSAGE_FIELDS, KNOWN_STATUS_FIELDS } from "./known-fields.ts";
 import { IN_A_GROUP, message, messageItems } from "./messages.ts";
+import { asEcho, handoverItem, sentByAgent, sentInApp } from "./others.ts";
 import { isAboutTemplate, templateNotice } from "./template-news.ts";
 
 const anything = z.catch(z.array(z.unknown()), []);
@@ -17,15 +18,19 @@ const anything = z.catch(z.array(z.unknown()), []);
 const envelope = z.object({ object: z.literal("whatsapp_business_account"), entry: z.array(z.unknown()) });
 const entry = z.object({ changes: z.array(z.unknown()) });
 const named = z.object({ field: z.string(), value: z.unknown() });
+const lists = z.object({
+  contacts: anything,
+  messages: anything,
+  message_echoes: anything,
+  statuses: anything,
+  user_preferences: anything,
+  errors: anything,
+});
 const change = z.object({
   field: z.string(),
-  value: z.object({
+  value: z.extend(lists, {
     metadata: lenient(z.object({ phone_number_id: z.string() })),
-    contacts: anything,
-    messages: anything,
-    statuses: anything,
-    user_preferences: anything,
-    errors: anything,
+    standby: lenient(lists),
   }),
 });
 
@@ -50,8 +55,14 @@ const MAX_CATEGORY = 64;
 const GROUP_FIELD = /^group_/;
 /** Fields with messages, statuses and the choices of contacts. */
 const READ_FIELDS = ["messages", "user_preferences"];
+/** What the company writes in its app. */
+const APP_FIELD = "smb_message_echoes";
+/** What the contact and Meta's own agent write to each other. */
+const AGENT_FIELD = "standby";
+const HANDOVER_FIELD = "messaging_handovers";
 /** Fields that say nothing that the service uses. */
-const QUIET_FIELD = /^(?:account_|calls|flows|history|message_echoes|messaging_handovers|security|smb_|standby)/;
+const QUIET_FIELD =
+  /^(?:account_|calls|flows|history|message_echoes|partner_solutions|payment_configuration_update|security|smb_|user_id_update)/;
 /** Types of messages that `describe` knows, or that are stored whole. */
 const TYPE =
   /^(?:text|image|video|audio|document|sticker|location|contacts|button|interactive|order|reaction|edit|revoke|system|unsupported|request_welcome|unknown)$/;
@@ -106,6 +117,13 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
     unknown.push(isLoggable(name) ? `${what}.${name}` : what);
   }
 
+  function nameNew(what: string, value: unknown, known: KnownFields): void {
+    for (const name of newFields(value, known)) {
+      notes.push(`${what} field ${loggable(name)} is new`);
+      count(what, name);
+    }
+  }
+
   function inGroup(): void {
     notes.push(IN_A_GROUP);
     groups++;
@@ -127,38 +145,63 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       else notes.push("account not understood");
       return;
     }
-    if (about && !READ_FIELDS.includes(about.field)) {
+    if (about?.field === HANDOVER_FIELD) {
+      const item = handoverItem(about.value);
+      if (typeof item === "string") notes.push(item);
+      else received.push(item);
+      return;
+    }
+    if (about && ![...READ_FIELDS, APP_FIELD, AGENT_FIELD].includes(about.field)) {
       if (GROUP_FIELD.test(about.field)) inGroup();
       else ignore("field", about.field, QUIET_FIELD.test(about.field));
       return;
     }
-    read("change", change, each, ({ value }) => {
-      const account = value.metadata?.phone_number_id ?? null;
+    read("change", change, each, (found) => {
+      const account = found.value.metadata?.phone_number_id ?? null;
+      const value = listsIn(found);
+      // They would go to the called channel, and that may be another number's.
+      if (account === null && value.origin !== null) {
+        notes.push(`${found.field} without a number`);
+        return;
+      }
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
       const contacts: MetaContact[] = [];
-      for (const one of value.contacts) read("contact", contact, one, (known) => contacts.push(known));
+      for (const one of value.contacts) {
+        read("contact", contact, one, (known) => contacts.push(known));
+        nameNew("contact", one, KNOWN_CONTACT_FIELDS);
+      }
       const byId = new Map(contacts.flatMap((one) => distinct([one.wa_id, one.user_id]).map((id) => [id, one])));
-      const isAlone = value.messages.length + value.statuses.length + value.user_preferences.length === 1;
+      const { messages, echoes, statuses, user_preferences } = value;
+      const isAlone = [messages, echoes, statuses, user_preferences].flat().length === 1;
       const only = isAlone && contacts.length === 1 ? contacts[0] : undefined;
       /** The contact of an item: found by its ids, or the only contact if there is only one item. */
       const contactOf = (...ids: (string | undefined)[]) =>
         distinct(ids)
           .map((id) => byId.get(id))
           .find((known) => known) ?? only;
-      for (const one of value.messages) {
-        read("message", message, one, (parsed) => {
-          for (const name of newFields(parsed, KNOWN_MESSAGE_FIELDS)) {
-            notes.push(`message field ${loggable(name)} is new`);
-            count("message", name);
-          }
+      /** @param what it is, for the log */
+      const readMessage = (
+        what: string,
+        one: unknown,
+        use: (item: InboundItem["item"]) => InboundItem["item"] | null,
+      ) =>
+        read(what, message, one, (parsed) => {
+          nameNew(what, parsed, KNOWN_MESSAGE_FIELDS);
           if (!TYPE.test(parsed.type)) count("type", parsed.type);
           const items = messageItems(parsed, contactOf(parsed.from, parsed.from_user_id));
           if (items === IN_A_GROUP) inGroup();
           else if (typeof items === "string") notes.push(items);
-          else add(...items);
+          else add(...items.map(use).filter((item) => item !== null));
         });
+      const { origin } = value;
+      for (const one of messages) {
+        readMessage("message", one, (item) =>
+          origin !== null && item.kind === "message" ? { ...item, standby: true } : item,
+        );
       }
-      for (const one of value.statuses) {
+      for (const one of echoes) readMessage("echo", one, (item) => origin && asEcho(item, origin));
+      for (const one of statuses) {
+        nameNew("status", one, KNOWN_STATUS_FIELDS);
         read("status", status, one, (parsed) => {
           // There is one for each member, and none for the whole message.
           if (parsed.recipient_type === "group" || parsed.recipient_participant_id) {
@@ -170,7 +213,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
           else ignore("status", parsed.status);
         });
       }
-      for (const one of value.user_preferences) {
+      for (const one of user_preferences) {
         read("preference", preference, one, (parsed) => {
           const item = marketingChoice(parsed, contactOf(parsed.wa_id, parsed.user_id));
           if (item) add(item);
@@ -180,6 +223,23 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));
     });
   }
+}
+
+/**
+ * The lists of a change, by its field. Those of Meta's agent are one level deeper. The statuses of its messages are left
+ * out.
+ */
+function listsIn({ field, value }: z.output<typeof change>) {
+  const none = { messages: [], echoes: [], statuses: [], user_preferences: [], errors: [] };
+  if (field === APP_FIELD) {
+    const { contacts, message_echoes } = value;
+    return { ...none, contacts, echoes: message_echoes.map(sentInApp), origin: "app" as const };
+  }
+  if (field === AGENT_FIELD) {
+    const { contacts = [], messages = [], message_echoes = [] } = value.standby ?? {};
+    return { ...none, contacts, messages, echoes: message_echoes.map(sentByAgent), origin: "network" as const };
+  }
+  return { ...value, echoes: [], origin: null };
 }
 
 function statusItem(parsed: z.output<typeof status>, contact: MetaContact | undefined): StatusUpdate | null {

@@ -1,7 +1,7 @@
 import type { KnownFields } from "../network/known-fields.ts";
 
 /** The fields of Meta's messages. `arrivals.ts` says what becomes of each, and a test compares them. */
-export const KNOWN_MESSAGE_FIELDS: KnownFields = {
+export const KNOWN_MESSAGE_FIELDS = {
   "": "audio button contacts context conversation_context document edit errors from from_logical_id from_parent_user_id from_user_id group_id id identity image interactive location order reaction referral request_welcome revoke sticker system text timestamp type unsupported user_actions video",
   context: "forwarded frequently_forwarded from id referred_product",
   referral:
@@ -23,4 +23,17 @@ export const KNOWN_MESSAGE_FIELDS: KnownFields = {
   system: "body customer identity new_wa_id parent_user_id previous_parent_user_id previous_user_id type user_id wa_id",
   unsupported: "type",
   errors: "code details error_data href message title",
+} satisfies KnownFields;
+
+/** Those of its statuses. */
+export const KNOWN_STATUS_FIELDS: KnownFields = {
+  "": "biz_opaque_callback_data conversation errors id internal_1p_only_data message participant_recipient_id pricing recipient_id recipient_identity_key_hash recipient_logical_id recipient_parent_user_id recipient_participant_id recipient_participant_user_id recipient_type recipient_user_id status timestamp type",
+  errors: KNOWN_MESSAGE_FIELDS.errors,
+  pricing: "billable category pricing_model type",
+};
+
+/** Those of the people in a call. */
+export const KNOWN_CONTACT_FIELDS: KnownFields = {
+  "": "country_code identity_key_hash parent_user_id profile user_id wa_id",
+  profile: "country_code name username",
 };

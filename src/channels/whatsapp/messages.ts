@@ -222,14 +222,16 @@ function orderOf(part: unknown): Order {
     catalogId: receivedTerm(fieldAt(part, "catalog_id")),
     items: items.map((item) => ({
       productId: receivedTerm(fieldAt(item, "product_retailer_id")),
-      quantity: numberOf(fieldAt(item, "quantity")),
+      quantity: countOf(fieldAt(item, "quantity")),
       price: receivedDecimal(fieldAt(item, "item_price")),
       currency: receivedTerm(fieldAt(item, "currency")),
     })),
   });
 }
 
-function numberOf(value: unknown): number | null {
+/** A count, which may come as text. */
+function countOf(value: unknown): number | null {
+  if (typeof value === "string" && /^\d{1,9}$/.test(value)) return Number(value);
   return typeof value === "number" ? value : null;
 }
 

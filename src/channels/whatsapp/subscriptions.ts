@@ -8,8 +8,8 @@ import { errorAnswer, errorText } from "./errors.ts";
 import { graphFetch, readJson } from "./graph.ts";
 
 /**
- * The fields of the app's webhook that the service reads, or will need to know who else writes to a contact. They belong
- * to the app: an account that is subscribed to the app reports all of them.
+ * The fields of the app's webhook that the service reads. They belong to the app: an account that is subscribed to the app
+ * reports all of them.
  */
 export const FIELDS = [
   "messages",
@@ -42,6 +42,11 @@ const subscriptions = z.object({
   data: z.array(z.object({ object: z.string(), fields: z.catch(z.array(z.unknown()), []) })),
 });
 
+const subscribedApps = z.object({
+  data: z.array(z.object({ whatsapp_business_api_data: z.object({ id: z.string() }) })),
+});
+const APPS_IN_A_PAGE = 25;
+
 /** @param body Meta's answer about a number, with its `health_status` */
 export function ownersIn(body: unknown): Owners {
   const entities = named.safeParse(body).data?.health_status?.entities ?? [];
@@ -59,6 +64,24 @@ export async function missingFields(
 ): Promise<string[] | undefined> {
   const subscribed = await subscribedFields(appId, credentials, network, signal);
   return subscribed && FIELDS.filter((field) => !subscribed.includes(field));
+}
+
+/**
+ * Whether the account is subscribed to the app: else it reports nothing to it. Undefined if Meta does not say. Throws
+ * what `fetch` throws.
+ */
+export async function isAccountSubscribed(
+  { appId, wabaId }: Owners,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  if (appId === null || wabaId === null) return undefined;
+  const response = await graphFetch(network, `${wabaId}/subscribed_apps`, credentials, { signal });
+  const apps = subscribedApps.safeParse(await readJson(response, signal)).data?.data;
+  if (apps?.some((each) => each.whatsapp_business_api_data.id === appId)) return true;
+  // A full page may not be all.
+  return apps && apps.length < APPS_IN_A_PAGE ? false : undefined;
 }
 
 /**

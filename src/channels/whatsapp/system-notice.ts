@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { AddressChange } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
+import { receivedAt } from "../network/received.ts";
 import { distinct, person } from "./fields.ts";
 
 /** Meta has sent a number id as a number, too. */
@@ -8,6 +9,7 @@ const id = z.union([z.pipe(z.int(), z.transform(String)), person]);
 
 const notice = z.object({
   from: person,
+  timestamp: z.unknown(),
   system: z.object({
     type: textField,
     wa_id: lenient(id),
@@ -27,7 +29,7 @@ const notice = z.object({
 export function addressChange(message: unknown): AddressChange | null {
   const read = notice.safeParse(message).data;
   if (!read) return null;
-  const { from, system } = read;
+  const { from, timestamp, system } = read;
   const { type, wa_id, new_wa_id, customer, user_id, parent_user_id, previous_user_id, previous_parent_user_id } =
     system;
   const stays = type === "user_changed_user_id" && from !== undefined && /^\d+$/.test(from) ? from : undefined;
@@ -37,5 +39,5 @@ export function addressChange(message: unknown): AddressChange | null {
   );
   // A notice about a new device has no new address.
   if (to.length === 0 || (old.length === 0 && to.length === 1)) return null;
-  return { kind: "address", from: old, to };
+  return { kind: "address", from: old, to, at: receivedAt(timestamp) };
 }

@@ -37,7 +37,7 @@ const component = z.object({
 });
 const button = z.object({
   type: z.string(),
-  text: z.string().check(z.maxLength(MAX_LABEL)),
+  text: textField,
   url: lenient(z.string().check(z.maxLength(MAX_URL))),
   phone_number: lenient(z.string().check(z.maxLength(32))),
 });
@@ -111,12 +111,14 @@ function headerOf({ format, text }: z.output<typeof component>): TemplateCompone
 function buttonOf(value: unknown): TemplateButton | null {
   const found = button.safeParse(value).data;
   if (!found) return null;
-  const { text, url, phone_number: phoneNumber } = found;
+  const { url, phone_number: phoneNumber } = found;
+  // WhatsApp shows a title of its own for some types, and may list them without one.
+  const text = found.text || found.type.toLowerCase().replaceAll("_", " ");
   const type = BUTTON_TYPES.find((each) => each === found.type) ?? "OTHER";
   // Meta lists the button of an authentication template as an address of its own.
   if (type === "URL" && url !== undefined && /[?&]otp_type=/.test(url)) return { type: "OTP", text };
   const isWhole = type === "URL" ? url !== undefined : type !== "PHONE_NUMBER" || phoneNumber !== undefined;
-  if (!isWhole || !text.isWellFormed()) return null;
+  if (!isWhole || text.length > MAX_LABEL || !text.isWellFormed()) return null;
   return { type, text, ...(type === "URL" && { url }), ...(type === "PHONE_NUMBER" && { phoneNumber }) };
 }
 

@@ -38,7 +38,7 @@ interface Parts {
   log: MessageLog;
   clock: Clock;
   adoption: Pick<Adoption, "identity">;
-  contact: Pick<ContactAddresses, "current" | "move">;
+  contact: Pick<ContactAddresses, "current" | "follow" | "topic">;
   scheduled: Pick<ScheduledMessages, "find">;
   editsAndReactions: Pick<EditsAndReactions, "setReaction">;
   visitors: Pick<VisitorSockets, "isOnline" | "showRead" | "showTyping">;
@@ -161,13 +161,14 @@ export class Acts {
       return away(1_000);
     }
     const { clock, contact } = this.#parts;
-    const target = { chatId: chat.identity.chatId, address: contact.current(chat.identity) };
+    const { topic } = contact;
+    const target = { chatId: chat.identity.chatId, address: contact.current(chat.identity), topic };
     const outcome = await withDeadline(clock, TIMEOUT_MS, (signal) =>
       acts.make(act, target, permit.credentials, networkOf(chat.parts.env, chat.kind), signal),
     ).catch((): ActOutcome => ({ outcome: "unknown", message: "The network did not answer in time" }));
     if (outcome.outcome === "not_shown") await returnPermit(chat, permit);
     else await report(chat, reported(outcome), permit);
-    if (outcome.outcome === "moved" && chat.exists()) contact.move({ from: null, to: [outcome.address] });
+    if (outcome.outcome === "moved" && chat.exists()) contact.follow(outcome);
     return answerTo(outcome);
   }
 

@@ -66,7 +66,7 @@ export class ChatObject extends DurableObject<Env> {
   exportPage(as: AsOwner, asked: rpc.ExportAsked): rpc.ExportAnswer {
     return this.parts.adoption.forOwner(as, ({ life }) => {
       if (asked.life !== null && asked.life !== life) return UNKNOWN;
-      return { outcome: "ok", life, ...exportedPage(this.ctx.storage.sql, asked, this.parts) };
+      return { outcome: "ok", life, ...exportedPage(this.parts, asked) };
     });
   }
 
@@ -152,6 +152,23 @@ export class ChatObject extends DurableObject<Env> {
       if (answer.outcome === "stored") await this.parts.announce();
       return answer;
     });
+  }
+
+  /** Stores what the company wrote elsewhere; see `Echoes`. */
+  echo(as: AsOwner, draft: rpc.EchoDraft): Promise<rpc.EchoAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      this.parts.contact.learn(draft.addresses, draft.username);
+      const answer = this.parts.echoes.receive(identity, draft);
+      if (answer.outcome === "stored") await this.parts.announce();
+      // The first call may have stored it and lost the alarm.
+      else await this.parts.due.standBy();
+      return answer;
+    });
+  }
+
+  /** The network's own agent gave the conversation back to the company at `at`, Unix milliseconds. */
+  handedBack(as: AsOwner, at: number): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.handedBack(identity, at));
   }
 
   /** Applies a status from the network. It may arrive before the answer to the send, twice, or late. */

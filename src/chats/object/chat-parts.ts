@@ -10,10 +10,12 @@ import { Consent } from "./consent.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { NetworkChat } from "./delivery/network-chat.ts";
 import { DeliveryQueue } from "./delivery/queue.ts";
+import { Echoes } from "./echoes.ts";
 import { EditsAndReactions } from "./edits-and-reactions.ts";
 import { Erasure } from "./erasure.ts";
 import { ChatFiles } from "./files/chat-files.ts";
 import { Adoption } from "./identity.ts";
+import { ChatTables } from "./log/chat-tables.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
@@ -42,6 +44,7 @@ export class ChatParts {
   readonly receive: InputParts["receive"];
   readonly clock = SYSTEM_CLOCK;
   readonly logger = console;
+  readonly tables: ChatTables;
   readonly log: MessageLog;
   readonly pages: MessagePages;
   readonly filteredPages: FilteredPages;
@@ -58,6 +61,7 @@ export class ChatParts {
   readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
+  readonly echoes: Echoes;
   readonly store: MessageStore;
   readonly actions: CancelAndResend;
   readonly redactions: Redactions;
@@ -82,18 +86,22 @@ export class ChatParts {
     this.receive = receive;
     const { storage } = ctx;
     const waitUntil = (work: Promise<void>) => ctx.waitUntil(work);
+    this.tables = new ChatTables(storage);
     this.log = new MessageLog(
       storage,
+      this.tables,
+      () => this.adoption.identity()?.createdAt ?? 0,
       () => waitUntil(this.announce()),
       (media, messageId, now) => this.files.end(media, messageId, now),
     );
     this.pages = new MessagePages(this.log);
-    this.filteredPages = new FilteredPages(storage.sql, this.log);
+    this.filteredPages = new FilteredPages(this.tables, this.log);
     this.adoption = new Adoption(
       storage,
-      () => this.log.prepare(),
-      ({ createdAt }, tombstone) => {
-        this.log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt });
+      this.tables,
+      ({ createdAt, isLean }, tombstone) => {
+        if (!isLean) this.log.events.begin(createdAt);
+        waitUntil(this.announce());
         if (tombstone?.filesOf !== undefined) this.files.follow(tombstone.life, tombstone.until);
       },
       () => this.alarmCheck.onCall(),
@@ -109,6 +117,7 @@ export class ChatParts {
     this.consent = new Consent(this);
     this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
+    this.echoes = new Echoes(this);
     this.store = new MessageStore(this);
     this.actions = new CancelAndResend(this);
     this.redactions = new Redactions(this);
@@ -116,10 +125,11 @@ export class ChatParts {
     this.acts = new Acts(this);
     this.editsAndReactions = new EditsAndReactions(this);
     this.details = new StoredDetails(this);
-    this.notes = new Notes(storage.sql, this.log, this.files);
+    this.notes = new Notes(this.tables, this.log, this.files);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
-    const { subscriptions, scheduled, queue, report, contact, retention, erasure, files, log, notes } = this;
+    const { tables, subscriptions, scheduled, queue, echoes, report, contact, retention, erasure, files, log, notes } =
+      this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -129,7 +139,10 @@ export class ChatParts {
         backoff: { firstMs: REST_MS, maxMs: REST_MS },
       },
       // The queue delivers what takes its place now.
-      { subscriptions, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files, log, notes },
+      {
+        ...{ subscriptions, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files },
+        ...{ echoes, tables, log, notes },
+      },
     );
   }
 

@@ -2,9 +2,10 @@ import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatActivity } from "../../model/chat.ts";
 import type { ChatIdentity, ChatRetention } from "../../model/chat-answers.ts";
 import { withMembers } from "../../model/conversation-counts.ts";
-import { addCounts } from "../../model/counts.ts";
+import { addCounts, type Counts } from "../../model/counts.ts";
 import type { Outcome } from "../../model/network.ts";
-import type { AttemptCounts, ChatState, CountedName, EventBurst } from "../../model/organization.ts";
+import type { ChatState, CountedName, EventBurst } from "../../model/organization.ts";
+import type { PriceCount } from "../../model/received.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
@@ -48,14 +49,14 @@ type Report = StoredReport & { identity: ChatIdentity };
 
 /**
  * A chat's reports of its state to its organization. Each has a number, stored before the call, so that a call that
- * arrives late changes nothing. Attempts that are not reported yet are lost with the instance. `ReportTimes` says when a
+ * arrives late changes nothing. Attempts and prices that are not reported yet are lost with the instance. `ReportTimes` says when a
  * chat reports.
  */
 export class ChatReporter extends WriteBehind<Report> {
   readonly #parts: Parts;
   readonly #activity: CurrentActivity;
   readonly #times = new ReportTimes();
-  #attempts: AttemptCounts = {};
+  #counts: Counts<CountedName> = {};
   #stored: StoredReport | null | undefined;
   /** Counts what changed in the state besides the log. */
   #otherChanges = 0;
@@ -112,9 +113,9 @@ export class ChatReporter extends WriteBehind<Report> {
     return this.#times.retryMs;
   }
 
-  /** An attempt at delivery is over. */
-  counted(what: Outcome["outcome"]): void {
-    this.#attempts = addCounts(this.#attempts, { [what]: 1 });
+  /** An attempt at delivery is over, or a message has got its price. */
+  counted(what: Outcome["outcome"] | PriceCount): void {
+    this.#counts = addCounts(this.#counts, { [what]: 1 });
   }
 
   /** Something changed that is not in the log: the details, or which messages are scheduled. */
@@ -150,7 +151,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.stateChanged();
   }
 
-  /** Takes `answered` back. It holds once it is reported. @returns false if the contact waits for nothing */
+  /** See `CurrentActivity.unanswered`. It holds once it is reported. @returns false if the contact waits for nothing */
   unanswered(): boolean {
     const isWaiting = this.#activity.unanswered(this.#lastReport());
     if (isWaiting) this.stateChanged();
@@ -227,7 +228,7 @@ export class ChatReporter extends WriteBehind<Report> {
 
   override forget(): void {
     super.forget();
-    this.#attempts = {};
+    this.#counts = {};
     this.#stored = undefined;
     this.#changesReported = undefined;
     this.#mustRepeat = false;
@@ -319,7 +320,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const { log } = this.#parts;
     if (this.#mustRepeat || this.#changesReported !== this.#changes) return true;
     if (this.#eventsReported !== log.events.newest) return true;
-    return Object.keys(this.#attempts).length > 0;
+    return Object.keys(this.#counts).length > 0;
   }
 
   get #changes(): number {
@@ -345,7 +346,7 @@ export class ChatReporter extends WriteBehind<Report> {
   #begin(report: StoredReport): void {
     if (this.#stored?.number === report.number) return;
     // The stored state has these counts. What is counted during the call is for the next report.
-    this.#attempts = {};
+    this.#counts = {};
     this.#activity.reported();
     this.#store(report);
   }
@@ -367,7 +368,7 @@ export class ChatReporter extends WriteBehind<Report> {
       ...activity,
       depth,
       oldest: oldest === undefined ? null : Date.parse(oldest),
-      attempts: addCounts(addCounts<CountedName>(stored?.state.attempts ?? {}, this.#attempts), counts),
+      attempts: addCounts(addCounts(stored?.state.attempts ?? {}, this.#counts), counts),
       ...(isUncounted && { isUncounted }),
       ...(askedAt !== null && { askedAt }),
       ...(nextDueAt !== null && { nextDueAt }),

@@ -1,6 +1,7 @@
 import { answerWithin } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
+import type { PartRefusal } from "../../model/network.ts";
 import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -40,6 +41,25 @@ export class ContactAddresses implements DuePart {
     return this.#kv.get<string>("address") ?? identity.contactAddress;
   }
 
+  /** The topic of the contact's newest message, by the network's id; undefined for none. */
+  get topic(): string | undefined {
+    return this.#kv.get<string>("topic");
+  }
+
+  /** The contact's newest message is in this topic, or in none. */
+  enterTopic(topic: string | null | undefined): void {
+    if (topic === null || topic === this.topic) return;
+    if (topic === undefined) this.#kv.delete("topic");
+    else this.#kv.put("topic", topic);
+  }
+
+  /** The network says where the contact is now. */
+  follow({ address, lostTopic }: PartRefusal & { outcome: "moved" }): void {
+    // The contact may have written in another topic since.
+    if (lostTopic !== undefined && lostTopic === this.topic) this.#kv.delete("topic");
+    this.move({ from: null, to: [address] });
+  }
+
   /**
    * Stores further addresses of the contact, which lead to this chat.
    * @param username the contact's public name; undefined if it is not known
@@ -57,14 +77,18 @@ export class ContactAddresses implements DuePart {
    * @param from those that no longer reach it; null for the one that messages go to. If they go to another one, they
    *   still do
    * @param to those that do, the best one first
+   * @param at Unix milliseconds, by the network's time; absent where a send has found it out. Networks repeat what they
+   *   tell: what is older than the latest move moves nothing
    */
-  move({ from, to }: { from: string[] | null; to: string[] }): void {
+  move({ from, to, at }: { from: string[] | null; to: string[]; at?: number }): void {
     const identity = this.#parts.adoption.identity();
     const [address] = to;
     if (!identity || address === undefined) return;
     const current = this.current(identity);
-    const isMoved = current !== address && (from === null || from.includes(current));
+    const isLate = at !== undefined && at < (this.#kv.get<number>("moved_at") ?? 0);
+    const isMoved = current !== address && !isLate && (from === null || from.includes(current));
     if (isMoved) this.#kv.put("address", address);
+    if (isMoved && at !== undefined) this.#kv.put("moved_at", at);
     if (this.#add(identity, [...(from ?? []), ...to]) || isMoved) this.#announce();
   }
 

@@ -1,7 +1,13 @@
 import type { ChatActivity, ChatDetails, LastMessage, Marketing } from "../../model/chat.ts";
-import { type ConversationNews, countMessage } from "../../model/conversation-counts.ts";
+import {
+  type Asked,
+  type ConversationNews,
+  type CountedMessage,
+  countMessage,
+} from "../../model/conversation-counts.ts";
 import type { Message } from "../../model/message.ts";
 import type { ChatState } from "../../model/organization.ts";
+import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 const LAST_MESSAGE_LENGTH = 160;
@@ -21,6 +27,7 @@ export interface ActivitySources {
     assigneeId(): string | null;
     assignees(): (seq: number) => string | null;
     details(): ChatDetails | null;
+    givenBack(): GivenBack;
   };
 }
 
@@ -74,14 +81,16 @@ export class CurrentActivity {
   }
 
   /**
-   * Takes `answered` back: the contact waits since the first message that no message to it followed. It holds once it is
-   * reported, and this wait then counts in no class of response times. A wait that is longer already stays as it is.
+   * The contact waits since its first message that nothing to it answers: `answered` is taken back, or the network's own
+   * agent gave the conversation back. It holds once it is reported, and this wait then counts in no class of response
+   * times. A wait that is longer already stays as it is.
    * @param last the last report; null before the first one
    * @returns false if the contact waits for nothing
    */
   unanswered(last: Reported | null): boolean {
-    const since = this.#sources.log.firstUnansweredAt();
-    if (since === null) return false;
+    const { details, log } = this.#sources;
+    const since = log.exchange.firstUnanswered({ givenBack: details.givenBack() })?.at;
+    if (since === undefined) return false;
     const news = this.news(last);
     if (since < (news.unansweredSince ?? Number.POSITIVE_INFINITY)) {
       Object.assign(news, { unansweredSince: since, isUncounted: true });
@@ -113,18 +122,30 @@ export class CurrentActivity {
     const { seq } = log.newest();
     if (walked.seq < seq) {
       const assigneeAt = details.assignees();
-      for (const message of log.messagesAfter(walked.seq)) countMessage(walked, message, assigneeAt(message.seq));
+      for (const message of log.exchange.after(walked.seq, details.givenBack())) {
+        countMessage(walked, message, assigneeAt(message.seq), this.#leftBy(message, walked.unansweredSince));
+      }
       walked.seq = seq;
     }
     if (log.isEmpty) Object.assign(walked, NOTHING_UNANSWERED);
     return walked;
   }
 
+  /**
+   * The first message that an echo leaves unanswered; null if it leaves none, or if the message is not an echo.
+   * @param since when the first unanswered message before it came, Unix milliseconds; null if there was none
+   */
+  #leftBy({ isEcho, seq }: CountedMessage & { seq: number }, since: number | null): Asked | null {
+    if (!isEcho || since === null) return null;
+    const { details, log } = this.#sources;
+    return log.exchange.firstUnanswered({ upTo: seq, since, givenBack: details.givenBack() });
+  }
+
   #contactWroteAt(last: Reported | null): number | null {
     if (last === null) return null;
     const { contactWroteAt } = last.state;
     // An earlier version did not report it.
-    return contactWroteAt === undefined ? this.#sources.log.contactWroteAt() : contactWroteAt;
+    return contactWroteAt === undefined ? this.#sources.log.exchange.contactWroteAt() : contactWroteAt;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { MessageChange, MessageChangeAnswer, Unknown } from "../../model/chat-answers.ts";
 import type { Message, Reaction } from "../../model/message.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
+import type { Echoes } from "./echoes.ts";
 import type { NewEvent } from "./log/event-log.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -13,14 +14,15 @@ const MAX_FAILED = 100;
 interface Parts {
   log: MessageLog;
   redactions: Redactions;
+  echoes: Pick<Echoes, "isHeld">;
   visitors: VisitorSockets;
 }
 
 type Answer = Exclude<MessageChangeAnswer, Unknown>;
 
 /**
- * What changes a stored message besides its delivery: the contact edits, deletes and reacts, the company reacts. The
- * networks report it late, twice or in another order. Blank and deleted messages don't change.
+ * What changes a stored message besides its delivery: its writer edits and deletes it, both sides react. The networks
+ * report it late, twice or in another order. Blank and deleted messages don't change.
  */
 export class EditsAndReactions {
   readonly #parts: Parts;
@@ -33,13 +35,16 @@ export class EditsAndReactions {
 
   /** Applies a change. Also `ok` if nothing is left to change. */
   apply(change: MessageChange): Answer | Promise<Answer> {
+    if ("networkId" in change && this.#parts.echoes.isHeld(change.networkId)) return { outcome: "held" };
     switch (change.change) {
       case "edit":
         return found(this.#edit(change));
       case "deletion":
         return this.#delete(change);
       case "reaction":
-        return found(this.#react(change));
+        return found(this.#react(change, "contact"));
+      case "own_reaction":
+        return found(this.#react(change, "organization"));
       case "reaction_failed":
         return found(this.#takeBack(change));
     }
@@ -57,18 +62,18 @@ export class EditsAndReactions {
     return this.#replaceReaction(message, "contact", emoji, at);
   }
 
-  /** A network reports that the contact reacted at `at` (Unix milliseconds), or took the reaction back. */
-  #contactReacted(doc: string, emoji: string | null, at: number): Message | null {
+  /** A network reports that a side reacted at `at` (Unix milliseconds), or took the reaction back. */
+  #reacted(doc: string, side: Reaction["by"], emoji: string | null, at: number): Message | null {
     const message = this.#open(doc);
     if (!message) return null;
     const { heard } = this.#parts.log;
     const { seq } = message;
-    const stored = reactionOf(message, "contact");
-    const storedAt = stored ? Date.parse(stored.at) : this.#lastReactionAt(seq);
-    const latest = Math.max(storedAt, heard.latest(seq, "reaction"));
+    const stored = reactionOf(message, side);
+    const storedAt = stored ? Date.parse(stored.at) : this.#lastReactionAt(seq, side);
+    const latest = side === "contact" ? Math.max(storedAt, heard.latest(seq, "reaction")) : storedAt;
     if (at < latest) return message;
-    if ((stored?.emoji ?? null) !== emoji) return this.#replaceReaction(message, "contact", emoji, at);
-    if (at > latest) heard.note(seq, "reaction", at);
+    if ((stored?.emoji ?? null) !== emoji) return this.#replaceReaction(message, side, emoji, at);
+    if (at > latest && side === "contact") heard.note(seq, "reaction", at);
     return message;
   }
 
@@ -84,9 +89,9 @@ export class EditsAndReactions {
     return this.#replaceReaction(message, "organization", emoji, at);
   }
 
-  /** The text or caption of a contact's message. The latest edit counts, within a second the one that comes last. */
+  /** The text or caption of a message that came in. The latest edit counts, within a second the one that comes last. */
   #edit({ networkId, content, at }: Extract<MessageChange, { change: "edit" }>): Message | null {
-    const message = this.#open(this.#parts.log.networkIds.contactMessage(networkId)?.doc);
+    const message = this.#open(this.#parts.log.networkIds.receivedMessage(networkId)?.doc);
     if (!message || isFull(this.#parts.log)) return null;
     const { heard } = this.#parts.log;
     const { seq, editedAt } = message;
@@ -103,13 +108,16 @@ export class EditsAndReactions {
   }
 
   async #delete({ networkId }: Extract<MessageChange, { change: "deletion" }>): Promise<Answer> {
-    const row = this.#parts.log.networkIds.contactMessage(networkId);
-    return row ? this.#parts.redactions.deletedByContact(JSON.parse(row.doc) as Message) : { outcome: "no_message" };
+    const row = this.#parts.log.networkIds.receivedMessage(networkId);
+    return row ? this.#parts.redactions.deletedByWriter(JSON.parse(row.doc) as Message) : { outcome: "no_message" };
   }
 
-  #react({ networkId, emoji, at }: Extract<MessageChange, { change: "reaction" }>): Message | null {
+  #react(
+    { networkId, emoji, at }: Extract<MessageChange, { change: "reaction" | "own_reaction" }>,
+    side: Reaction["by"],
+  ): Message | null {
     const row = this.#parts.log.networkIds.message(networkId);
-    return row && this.#contactReacted(row.doc, emoji, at);
+    return row && this.#reacted(row.doc, side, emoji, at);
   }
 
   #takeBack({ messageId, at }: Extract<MessageChange, { change: "reaction_failed" }>): Message | null {
@@ -129,9 +137,9 @@ export class EditsAndReactions {
     return this.#store(changed, "message.reaction", { by, at });
   }
 
-  /** When the contact last reacted to a message that has no reaction now: what came before is over. */
-  #lastReactionAt(seq: number): number {
-    return this.#parts.log.events.lastReactionAt(seq, "contact") ?? Number.NEGATIVE_INFINITY;
+  /** When a side last reacted to a message that has no reaction of its own now: what came before is over. */
+  #lastReactionAt(seq: number, side: Reaction["by"]): number {
+    return this.#parts.log.events.lastReactionAt(seq, side) ?? Number.NEGATIVE_INFINITY;
   }
 
   #store(message: Message, type: NewEvent["type"], note: NewEvent["note"]): Message {

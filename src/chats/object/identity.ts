@@ -1,4 +1,5 @@
 import type { AsOwner, ChatIdentity, Unknown } from "../../model/chat-answers.ts";
+import { type ChatTables, TABLES_VERSION } from "./log/chat-tables.ts";
 
 /** The answer of a chat's object before it has an identity, and always to other organizations. */
 export const UNKNOWN: Unknown = { outcome: "unknown" };
@@ -15,27 +16,30 @@ export interface Tombstone extends Pick<ChatIdentity, "organizationId" | "life">
 /** The object's own tables, without those of the platform. */
 const TABLES = "select name from sqlite_master where type = 'table' and substr(name, 1, 4) not in ('_cf_', 'sqli')";
 
-/** Stores the identity of a chat object, from its adoption until the chat is deleted, and then its tombstone. */
+/**
+ * Stores the identity of a chat object, from its adoption until the chat is deleted, and then its tombstone. A lean chat
+ * has it under a name of its own: versions before 0.3.0 don't find it, and adopt the chat with all its tables, or fail
+ * and change nothing if it has one already.
+ */
 export class Adoption {
   readonly #storage: DurableObjectStorage;
-  readonly #prepare: () => void;
+  readonly #tables: ChatTables;
   readonly #begin: (identity: ChatIdentity, tombstone: Tombstone | undefined) => void;
   readonly #onCall: () => void;
   #identity: ChatIdentity | undefined;
 
   /**
-   * @param prepare prepares the storage of an adopted chat
    * @param begin writes what a chat begins with, in the commit of its adoption; `tombstone` is of the chat before it
    * @param onCall the chat's organization calls
    */
   constructor(
     storage: DurableObjectStorage,
-    prepare: () => void,
+    tables: ChatTables,
     begin: (identity: ChatIdentity, tombstone: Tombstone | undefined) => void,
     onCall: () => void,
   ) {
     this.#storage = storage;
-    this.#prepare = prepare;
+    this.#tables = tables;
     this.#begin = begin;
     this.#onCall = onCall;
   }
@@ -44,9 +48,11 @@ export class Adoption {
   identity(): ChatIdentity | undefined {
     if (!this.#identity) {
       const identity = this.#kv.get<ChatIdentity>("identity");
+      const lean = identity ? undefined : this.#kv.get<ChatIdentity>("lean");
       // Before `#identity` is set: if this throws, the next caller tries again.
-      if (identity) this.#prepare();
-      this.#identity = identity;
+      if (identity) this.#upgradeAll();
+      if (lean) this.#tables.upgrade(1);
+      this.#identity = identity ?? lean;
     }
     return this.#identity;
   }
@@ -82,13 +88,25 @@ export class Adoption {
   }
 
   #adopt(identity: ChatIdentity): void {
-    this.#storage.transactionSync(() => {
+    this.#tables.transaction(() => {
       const tombstone = this.tombstone();
-      this.#kv.delete("tombstone");
-      this.#kv.put("identity", identity);
-      this.#prepare();
+      if (tombstone) this.#kv.delete("tombstone");
+      if (identity.isLean) this.#kv.put("lean", identity);
+      else this.#writeAll(identity);
       this.#begin(identity, tombstone);
     });
+  }
+
+  #writeAll(identity: ChatIdentity): void {
+    this.#kv.put("identity", identity);
+    this.#tables.createAll();
+    this.#kv.put("schema", TABLES_VERSION);
+  }
+
+  #upgradeAll(): void {
+    const version = this.#kv.get<number>("schema") ?? 1;
+    // Older code leaves newer tables as they are.
+    if (version < TABLES_VERSION) this.#tables.upgrade(version, () => this.#kv.put("schema", TABLES_VERSION));
   }
 
   tombstone(): Tombstone | undefined {

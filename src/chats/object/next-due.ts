@@ -1,5 +1,6 @@
 import { earliest } from "../../platform/object/alarm.ts";
 import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
+import type { Echoes } from "./echoes.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { Retention } from "./retention/retention.ts";
 
@@ -8,6 +9,7 @@ const MINUTE_MS = 60_000;
 interface Parts {
   retention: Pick<Retention, "dueAt">;
   files: Pick<ChatFiles, "deletesAt">;
+  echoes: Pick<Echoes, "latestAt">;
   subscriptions: ObjectSubscriptions;
 }
 
@@ -16,7 +18,7 @@ interface Parts {
  * organization finds by this that the chat has lost its alarm. Without the queue and the scheduled messages, which are
  * reported anyway. It depends on stored times alone, and a send moves none of them, so no report is made for it.
  */
-export function nextDueAt({ retention, files, subscriptions }: Parts, now: number): number | null {
-  const at = earliest([retention.dueAt(now), files.deletesAt(), subscriptions.all.longWaitEnd(now)]);
+export function nextDueAt({ retention, files, echoes, subscriptions }: Parts, now: number): number | null {
+  const at = earliest([retention.dueAt(now), files.deletesAt(), echoes.latestAt(), subscriptions.all.longWaitEnd(now)]);
   return at === null ? null : Math.ceil(at / MINUTE_MS) * MINUTE_MS;
 }

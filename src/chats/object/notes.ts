@@ -10,6 +10,7 @@ import type {
 import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
 import { readListCursor, writeListCursor } from "../../model/opaque.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
+import type { ChatTables, LateTable } from "./log/chat-tables.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -21,20 +22,21 @@ const EXPORTED_AT_ONCE = 20;
 
 /** How many notes there are, and when the oldest one was written, or the oldest deleted one. */
 type Known = { count: number; oldestAt: number | null };
+const NO_NOTES: Known = { count: 0, oldestAt: null };
 type NoteRow = { n: number; doc: string; fingerprint: string | null; deletedAt: number | null };
 
 const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
 
 /** The notes of a chat's company, beside its messages. */
 export class Notes {
-  readonly #sql: SqlStorage;
+  readonly #notes: LateTable;
   readonly #log: MessageLog;
   readonly #files: Pick<ChatFiles, "keepChat">;
   /** Undefined if not read. The cost of reading it grows with the length of the notes. */
   #known: Known | undefined;
 
-  constructor(sql: SqlStorage, log: MessageLog, files: Pick<ChatFiles, "keepChat">) {
-    this.#sql = sql;
+  constructor(tables: ChatTables, log: MessageLog, files: Pick<ChatFiles, "keepChat">) {
+    this.#notes = tables.notes;
     this.#log = log;
     this.#files = files;
   }
@@ -64,7 +66,7 @@ export class Notes {
     const note: Note = { id, chatId, author, content, mentions, afterSeq, createdAt };
     const doc = JSON.stringify(note);
     this.#commit("note.created", { note: withoutContent(note) }, at, () => {
-      this.#sql.exec(
+      this.#notes.insert(
         "insert into notes (id, doc, dedupe, fingerprint, created_at) values (?, ?, ?, ?, ?)",
         ...[id, doc, dedupe, fingerprint, at],
       );
@@ -79,7 +81,7 @@ export class Notes {
     const place = before === null ? Number.MAX_SAFE_INTEGER : this.#placeOf(chatId, before);
     if (place === undefined) return { outcome: "unknown_cursor" };
     const query = "select n, doc from notes where n < ? and deleted_at is null order by n desc limit ?";
-    const rows = this.#sql.exec<{ n: number; doc: string }>(query, place, limit + 1).toArray();
+    const rows = this.#notes.run<{ n: number; doc: string }>(query, place, limit + 1);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
     const cursor = last ? writeListCursor(chatId, [last.n]) : null;
@@ -111,11 +113,11 @@ export class Notes {
     const doc = JSON.stringify(blank);
     const { count, oldestAt } = this.#read();
     this.#commit("note.deleted", { note: withoutContent(blank), by }, at, () => {
-      this.#sql.exec("update notes set doc = ?, fingerprint = null, deleted_at = ? where n = ?", doc, at, row.n);
+      this.#notes.run("update notes set doc = ?, fingerprint = null, deleted_at = ? where n = ?", doc, at, row.n);
       const query = `delete from notes where deleted_at <= ? or n in
         (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)
         returning n`;
-      const removed = this.#sql.exec(query, at - DELETED_KEPT_MS, MAX_DELETED).toArray();
+      const removed = this.#notes.run(query, at - DELETED_KEPT_MS, MAX_DELETED);
       return removed.length === 0 ? { count: count - 1, oldestAt } : undefined;
     });
     return { outcome: "ok", doc };
@@ -130,7 +132,7 @@ export class Notes {
     let last = after;
     while (lines.length < characters) {
       const query = "select n, doc from notes where n > ? and deleted_at is null order by n limit ?";
-      const rows = this.#sql.exec<{ n: number; doc: string }>(query, last, EXPORTED_AT_ONCE).toArray();
+      const rows = this.#notes.run<{ n: number; doc: string }>(query, last, EXPORTED_AT_ONCE);
       for (const { doc } of rows) lines += `{"type":"note","note":${doc}}\n`;
       last = rows.at(-1)?.n ?? last;
       if (rows.length < EXPORTED_AT_ONCE) return { lines, last, isComplete: true };
@@ -147,7 +149,7 @@ export class Notes {
   purge(at: number): boolean {
     if ((this.oldestAt() ?? Number.POSITIVE_INFINITY) > at) return false;
     this.#known = undefined;
-    this.#sql.exec("delete from notes where created_at <= ?", at);
+    this.#notes.run("delete from notes where created_at <= ?", at);
     return true;
   }
 
@@ -173,12 +175,12 @@ export class Notes {
 
   #read(): Known {
     const query = "select count(*) - count(deleted_at) as count, min(created_at) as oldestAt from notes";
-    this.#known ??= this.#sql.exec<Known>(query).one();
+    this.#known ??= this.#notes.run<Known>(query)[0] ?? NO_NOTES;
     return this.#known;
   }
 
   #where(condition: string, value: string): NoteRow | null {
-    const [row] = this.#sql.exec<NoteRow>(`select ${COLUMNS} from notes where ${condition}`, value).toArray();
+    const [row] = this.#notes.run<NoteRow>(`select ${COLUMNS} from notes where ${condition}`, value);
     return row ?? null;
   }
 }

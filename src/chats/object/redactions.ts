@@ -28,7 +28,7 @@ interface Parts {
 type Reported = { outcome: "ok"; doc: string } | { outcome: "not_reported" };
 
 /**
- * Redactions of a chat's messages, and deletions by the contact. Each is answered once the list of chats does not show
+ * Redactions of a chat's messages, and deletions by those who wrote them. Each is answered once the list of chats does not show
  * the text, and the file's bytes are deleted. The seqs of those that the list may not know yet are stored, so that they
  * can be repeated.
  */
@@ -53,17 +53,17 @@ export class Redactions {
     if (!row) return this.#redactWithoutSeq(id, call);
     const { seq } = row;
     const redactedBy = log.redactedBy(seq);
-    // A message that the contact deleted is blank, but not redacted.
+    // A message that its writer deleted is blank, but not redacted.
     if (redactedBy === undefined) return this.#blank(JSON.parse(row.doc) as Message, call);
     const isRepeat = redactedBy === call || (this.#isUnreported(seq) && !this.#underWay.has(seq));
     return isRepeat ? this.#reported(seq, row.doc) : { outcome: "no_message" };
   }
 
   /**
-   * Blanks a message that the contact deleted. Repeating it changes nothing.
+   * Blanks a message that its writer deleted at the network. Repeating it changes nothing.
    * @returns `not_reported` as `redact` does
    */
-  async deletedByContact(message: Message): Promise<{ outcome: "ok" | "not_reported" }> {
+  async deletedByWriter(message: Message): Promise<{ outcome: "ok" | "not_reported" }> {
     const { seq } = message;
     if (isBlank(message) && !this.#isUnreported(seq)) return { outcome: "ok" };
     const { outcome } = isBlank(message)
@@ -72,7 +72,7 @@ export class Redactions {
     return { outcome };
   }
 
-  /** @param call the name of the request; null if the contact deleted the message */
+  /** @param call the name of the request; null if its writer deleted the message */
   #blank(before: Message, call: string | null): Promise<Reported> {
     const { log, queue, subscriptions, visitors } = this.#parts;
     const { seq } = before;

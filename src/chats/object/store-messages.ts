@@ -21,7 +21,9 @@ import { wroteAt } from "../../model/reply-window.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { Consent } from "./consent.ts";
+import type { ContactAddresses } from "./contact-addresses.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
+import type { Echoes } from "./echoes.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { forChannel, headerFault } from "./for-channel.ts";
 import { replay } from "./idempotent-replay.ts";
@@ -29,7 +31,7 @@ import { printNewDelivery } from "./log/delivery-column.ts";
 import { inboundFields } from "./log/inbound-fields.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
-import { inboundDedupe } from "./log/network-ids.ts";
+import { receivedDedupe } from "./log/network-ids.ts";
 import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
@@ -41,11 +43,13 @@ interface Parts {
   log: MessageLog;
   queue: DeliveryQueue;
   scheduled: ScheduledMessages;
+  echoes: Pick<Echoes, "hasSoon">;
   visitors: VisitorSockets;
   files: ChatFiles;
   report: ChatReporter;
   conditions: SendConditions;
   consent: Consent;
+  contact: Pick<ContactAddresses, "enterTopic">;
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -200,7 +204,7 @@ export class MessageStore {
 
   inbound(identity: ChatIdentity, draft: InboundDraft): Exclude<ReceiveAnswer, Unknown> {
     const { log } = this.#parts;
-    const dedupe = inboundDedupe(draft.dedupe);
+    const dedupe = receivedDedupe(draft.dedupe);
     const first = log.byDedupe(dedupe);
     if (first) return { outcome: "repeated", doc: first.doc };
     if (isFull(log)) return { outcome: "chat_full" };
@@ -215,6 +219,7 @@ export class MessageStore {
     if (file.text !== undefined) message.text = file.text;
     const row = { message, dedupe, fingerprint: null, template: null, delivery: null };
     const doc = log.append({ ...row, ...pick(file, "media", "takeFile") });
+    this.#parts.contact.enterTopic(draft.topic);
     if (draft.isStop) this.#parts.consent.hear({ optedOut: true, at: wroteAt(message), by: "contact" });
     return { outcome: "stored", doc };
   }
@@ -235,16 +240,25 @@ function isDelivered({ channelKind }: ChatIdentity): boolean {
 }
 
 /** The refusal of a message that would cross another one; null if it may be stored. */
-function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: Parts): RefusedDraft | null {
+function chatMovedOn({ ifSeq }: Draft, { log, scheduled, echoes }: Parts): RefusedDraft | null {
   if (ifSeq == null) return null;
+  const text = crossingText(ifSeq, log) ?? soonText(scheduled, echoes);
+  return text === null ? null : { outcome: "refused", code: "chat_moved_on", text };
+}
+
+function crossingText(ifSeq: number, log: MessageLog): string | null {
   const newest = log.newest().seq;
   // A client sees the seq 0 in a chat whose messages were all deleted.
-  const isNewest = ifSeq === newest || (ifSeq === 0 && log.isEmpty);
-  if (isNewest && !scheduled.hasSoon()) return null;
-  const text = isNewest
-    ? "Another message was scheduled and is about to be sent. Wait for it, or send without ifSeq"
-    : `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}. Read the newer ones, then send with ifSeq ${newest}`;
-  return { outcome: "refused", code: "chat_moved_on", text };
+  if (ifSeq === newest || (ifSeq === 0 && log.isEmpty)) return null;
+  return `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}. Read the newer ones, then send with ifSeq ${newest}`;
+}
+
+/** What is about to take the next place, and which the client can't have read. */
+function soonText(scheduled: Parts["scheduled"], echoes: Parts["echoes"]): string | null {
+  if (scheduled.hasSoon())
+    return "Another message was scheduled and is about to be sent. Wait for it, or send without ifSeq";
+  if (!echoes.hasSoon) return null;
+  return "The network reported a message that your organization wrote elsewhere. Wait for it, or send without ifSeq";
 }
 
 /** A message is sent again at most once. */

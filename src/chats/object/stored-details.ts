@@ -13,6 +13,7 @@ import type { ChatReporter } from "./chat-report.ts";
 import { type Consent, consentEvent } from "./consent.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { Adoption } from "./identity.ts";
+import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 interface Parts {
@@ -30,6 +31,15 @@ interface Parts {
 interface FormerAssignee {
   upTo: number;
   assigneeId: string | null;
+}
+
+/** When the network's own agent last gave the conversation back, and up to which message. */
+interface HandedBack {
+  /** Unix milliseconds. */
+  at: number;
+  upTo: number;
+  /** The organization's object knows who waits since then. */
+  isReported?: true;
 }
 
 /**
@@ -123,6 +133,31 @@ export class StoredDetails {
   /** Takes an `answered` back: what the contact wrote since the last message to it waits again. */
   async unanswered(): Promise<ChangeAnswer> {
     return this.#parts.report.unanswered() ? this.#reported() : { outcome: "nothing_unanswered" };
+  }
+
+  givenBack(): GivenBack {
+    return this.#handedBack() ?? { upTo: 0, at: 0 };
+  }
+
+  /**
+   * The network's own agent gave the conversation back at `at` (Unix milliseconds). What the contact wrote to it, and
+   * nobody answered, waits for an answer. An earlier report, or the same one again, changes nothing.
+   */
+  async handedBack({ life }: ChatIdentity, at: number): Promise<ChangeAnswer> {
+    const { adoption, log, report, storage } = this.#parts;
+    const before = this.#handedBack();
+    if (before && (at < before.at || (at === before.at && before.isReported))) return { outcome: "ok" };
+    const handedBack: HandedBack = { at, upTo: before?.at === at ? before.upTo : log.newest().seq };
+    storage.kv.put("handedBack", handedBack);
+    const answer: ChangeAnswer = report.unanswered() ? await this.#reported() : { outcome: "ok" };
+    if (answer.outcome === "ok" && adoption.exists(life)) {
+      storage.kv.put("handedBack", { ...handedBack, isReported: true } satisfies HandedBack);
+    }
+    return answer;
+  }
+
+  #handedBack(): HandedBack | null {
+    return this.#parts.storage.kv.get<HandedBack>("handedBack") ?? null;
   }
 
   /** The details as they are whenever it is called, as another patch may come first; null if the chat is gone. */

@@ -6,7 +6,7 @@ export interface DeployArguments {
   help: boolean;
   dryRun: boolean;
   withoutFiles: boolean;
-  /** Ends with the smoke test, also if it is not the first deploy. */
+  /** Ends with the smoke test, also if there is an organization. */
   smoke: boolean;
   /** The name of a second environment, or null. */
   stage: string | null;
@@ -22,7 +22,7 @@ what exists, so you can repeat it at any time.
   --dry-run        Shows what it would do and changes nothing. Without a login, it shows what an account can lack.
   --without-files  Deploys without the buckets, for an account without R2. Uploads then get 503; all else works.
   --stage <name>   Deploys a second environment: the Worker parley-<name> with a database, buckets and secrets of its own.
-  --smoke          Ends with the smoke test of parley doctor --smoke, as the first deploy does.
+  --smoke          Runs parley doctor --smoke at the end, as a deploy does until there is an organization.
 `;
 
 // These options select another account, Worker or file than `npm run deploy` prepares.

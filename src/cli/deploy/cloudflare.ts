@@ -96,6 +96,14 @@ export class Cloudflare {
     throw commandError("The database can't be migrated", result, advice);
   }
 
+  /** Whether the database has an organization that is not a smoke test's. */
+  async hasOrganization(): Promise<boolean> {
+    const query = "SELECT 1 FROM organizations WHERE NOT temporary LIMIT 1";
+    const args = ["d1", "execute", "DB", "--remote", "--json", "--command", query];
+    const { stdout } = await this.#runOrFail(args, "The organizations can't be read");
+    return (parsed<{ results: object[] }[]>(stdout)?.[0]?.results.length ?? 0) > 0;
+  }
+
   /** The names of the Worker's secrets, or null if there is no Worker. */
   async secrets(): Promise<string[] | null> {
     const result = await this.#run(["secret", "list"]);

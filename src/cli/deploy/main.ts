@@ -17,7 +17,7 @@ import {
   secretValues,
   withSecretsFile,
 } from "./secrets.ts";
-import { tryDeployed } from "./smoke.ts";
+import { SMOKE_LATER, tryDeployed } from "./smoke.ts";
 import { configOfStage } from "./stage.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -75,13 +75,13 @@ async function run(text: string, given: DeployArguments, argv: string[]): Promis
   }
   const secrets = await cloudflare.secrets();
   refuseLocalOnly({ configuration: text, argv, secrets });
-  if (!given.dryRun) return deploy(target, text, given, secrets === null);
+  if (!given.dryRun) return deploy(target, text, given);
   await dryRun(target, text, given, cloudflare);
   return 0;
 }
 
-/** @param isFirst whether there is no Worker yet. @returns the exit code */
-async function deploy(target: Target, text: string, given: DeployArguments, isFirst: boolean): Promise<number> {
+/** @returns the exit code */
+async function deploy(target: Target, text: string, given: DeployArguments): Promise<number> {
   // Only wrangler knows its options: it names a wrong one before anything is created.
   if (given.others.length > 0) await buildWorker(given);
   if (given.withoutFiles) log("  Without files: no bucket is bound, and uploads get 503");
@@ -91,6 +91,8 @@ async function deploy(target: Target, text: string, given: DeployArguments, isFi
     () => cloudflare.migrate(),
     (applied) => (applied.length > 0 ? `Database migrated: ${applied.join(", ")}` : "Database up to date"),
   );
+  // Whether the Worker is there says nothing: a first deploy that stopped may have left it.
+  const isTried = given.smoke || !(await cloudflare.hasOrganization());
   const { values, withoutValue } = await prepareSecrets();
   if (withoutValue.length > 0) {
     printWarning(
@@ -108,14 +110,18 @@ async function deploy(target: Target, text: string, given: DeployArguments, isFi
       `Worker deployed${set.length > 0 ? `, with ${set.join(", ")}` : ""}: ${targets.join(", ") || "no address"}`,
   );
   const address = addressIn(targets);
-  if (address === null) return 0;
+  if (address === null) {
+    if (isTried)
+      printWarning(`wrangler printed no address of the Worker, so the smoke test did not run. ${SMOKE_LATER}`);
+    return 0;
+  }
   const isCurrent = await step(
     () => awaitAnswer(address, build, stop.signal),
     () => `${address}/healthz answers`,
   );
   if (!isCurrent) printWarning("An earlier version still answers. A rollout takes a minute.");
-  const deployed = { address, build: isCurrent ? build : null, files: !given.withoutFiles, token: values.ADMIN_TOKEN };
-  const isGood = !(isFirst || given.smoke) || (await tryDeployed(deployed, join(root, secretsName), stop.signal));
+  const deployed = { address, build, files: !given.withoutFiles, token: values.ADMIN_TOKEN };
+  const isGood = !isTried || (await tryDeployed(deployed, join(root, secretsName), stop.signal));
   if (withoutValue.length === 0) printNextSteps(address, set, given.stage);
   if (!isGood) printError("The Worker is deployed, but the smoke test failed: see above.");
   return isGood ? 0 : 1;

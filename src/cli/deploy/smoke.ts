@@ -6,8 +6,11 @@ import { smokeLine } from "../parley/smoke/smoke-line.ts";
 import { log, printWarning } from "../progress.ts";
 import { savedSecrets } from "./secrets.ts";
 
+export const SMOKE_LATER = "Later: npx parley doctor --smoke.";
+
 interface DeployedService {
   address: string;
+  /** The version that this deploy made; null if wrangler does not say it. */
   build: string | null;
   files: boolean;
   /** The operator's token, if this deploy has set it. */
@@ -26,7 +29,7 @@ export async function tryDeployed(
 ): Promise<boolean> {
   const known = token ?? (await savedSecrets(secretsPath)).ADMIN_TOKEN ?? (await savedToken(address));
   if (!known) {
-    printWarning("The smoke test needs PARLEY_ADMIN_TOKEN or a login. Later: npx parley doctor --smoke.");
+    printWarning(`The smoke test needs PARLEY_ADMIN_TOKEN or a login. ${SMOKE_LATER}`);
     return true;
   }
   log("Smoke test:");

@@ -11,6 +11,9 @@ interface Said {
   contacts?: { name: string; phones?: string[] }[];
   sticker?: object;
   author?: { id: string; name: string | null };
+  direction?: string;
+  origin?: string;
+  standby?: boolean;
   referral?: { headline: string | null; url: string | null };
   product?: { productId: string | null };
   voice?: boolean;
@@ -36,12 +39,14 @@ export function messageText(message: object): string {
     location ? `(at ${location.latitude}, ${location.longitude})` : "",
     ...(contacts ?? []).map(({ name, phones = [] }) => `(${name}: ${phones.join(", ")})`),
     rest.sticker ? "(sticker)" : "",
+    rest.origin === undefined ? "" : rest.origin === "app" ? "(from the app)" : "(from the network's agent)",
+    rest.standby ? "(to the network's agent)" : "",
     rest.voice === undefined ? "" : rest.voice ? "(voice note)" : "(sent as audio)",
     rest.forwarded === undefined ? "" : rest.forwarded === "many" ? "(forwarded many times)" : "(forwarded)",
     rest.price ? `(${rest.price.billable === false ? "free" : "price"}: ${rest.price.category})` : "",
     ...reactions.map(({ by, emoji }) => `(${emoji} by ${by === "contact" ? "the contact" : "you"})`),
     rest.editedAt === undefined ? "" : "(edited)",
-    rest.deletedAt === undefined ? "" : "(deleted by the contact)",
+    rest.deletedAt === undefined ? "" : rest.direction === "OUTBOUND" ? "(deleted)" : "(deleted by the contact)",
     rest.redactedAt === undefined ? "" : "(redacted)",
   ];
   return parts.filter((part) => part !== "").join(" ");

@@ -1,8 +1,4 @@
 import { DurableObject } from "cloudflare:workers";
-import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
-import { OpenChanges } from "../../calls/change-fence.ts";
-import { type Directory, directory } from "../../db/client.ts";
-import { apiKeys, members, organizations } from "../../db/schema.ts";
 import { addressMatcher } from "../../model/allowlist.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
@@ -10,12 +6,12 @@ import { type Admission, type KeyRecord, presentKey, type RefusalReason, type Re
 import type { Need } from "../../model/permission.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
-import { causeOf } from "../../platform/log.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { decide, reasonToRefuse } from "./decide.ts";
 import { KeyStatsBuffer, type StoredStats } from "./key-stats.ts";
 import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf } from "./limits.ts";
+import { RecordCache } from "./record-cache.ts";
 
 /** A batch of requests that need admission. `hash` is that of the key text. */
 export interface AdmissionRequest {
@@ -37,21 +33,6 @@ export interface AdmissionRequest {
  */
 type StoredCounters = Counters & { stats?: StoredStats | null; admittedHash?: string | undefined };
 
-interface HeldRecord {
-  record: KeyRecord;
-  readAt: number;
-}
-
-/** A record of this age is refreshed in the background. */
-const REFRESH_MS = 45_000;
-/** A record of this age makes requests wait for its refresh, so the default sender is at most a minute old. */
-const FRESH_MS = 60_000;
-const REFRESH_TIMEOUT_MS = 1_000;
-const REFRESH_AGAIN_AFTER_MS = 10_000;
-/** The maximum age of a record while the directory is down. */
-const USABLE_MS = 3_600_000;
-/** An unchanged record is stored again after this time, because each time costs a row. */
-const STORE_AGAIN_MS = 600_000;
 /** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;
 
@@ -70,7 +51,7 @@ export class KeyObject extends DurableObject<Env> {
   readonly #answers = new BoundedMap<string, Admission>(REMEMBERED_CALLS);
   /** Ids of recent reports of refusals, so that a retry counts once. */
   readonly #countedCalls = new BoundedMap<string, true>(REMEMBERED_CALLS);
-  readonly #changes = new OpenChanges(this.ctx.storage.kv, "changing");
+  readonly #record = new RecordCache(this.env, this.ctx);
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #stats = new KeyStatsBuffer(this.env, this.#alarm, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
@@ -83,29 +64,22 @@ export class KeyObject extends DurableObject<Env> {
   #counters: Counters | undefined;
   #admittedHash: string | undefined;
   #reservation = NO_RESERVATION;
-  #held: HeldRecord | undefined;
-  /** The time of the next refresh after the directory did not answer. */
-  #refreshAfter = 0;
   #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
-  /** Incremented by every change. A record that was read before a change is not cached after it. */
-  #generation = 0;
-  /** The directory has no such key. This is final, because ids are not reused. */
-  #gone = false;
-  #loading: { generation: number; record: Promise<KeyRecord | null> } | undefined;
 
   /**
    * Admits or refuses `asked.units` requests of the key `id`. Granted units are stored before this responds. A retry
    * gets the first result and counts nothing.
    */
   async admit(id: string, asked: AdmissionRequest): Promise<Admission | Text<Admission>> {
-    const record = await this.#record(id);
+    const record = await this.#record.read(id);
     const answer = this.#answer(id, record, asked);
     return asked.asText ? asText(answer) : answer;
   }
 
   #answer(id: string, record: KeyRecord | null, asked: AdmissionRequest): Admission {
-    // `#gone`: deleted during the read of the directory. Nothing may be stored from then on.
-    if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
+    // Deleted during the read of the directory. Nothing may be stored from then on.
+    if (!record || this.#record.isGone)
+      return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
     // No `await`, so the second of two tries finds the result of the first.
     const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);
     this.#answers.set(asked.call, answer);
@@ -117,8 +91,8 @@ export class KeyObject extends DurableObject<Env> {
    * exist.
    */
   async countRefused(id: string, refused: Counts<RefusalReason>, call: string): Promise<void> {
-    const record = await this.#record(id);
-    if (!record || this.#gone || this.#countedCalls.has(call)) return;
+    const record = await this.#record.read(id);
+    if (!record || this.#record.isGone || this.#countedCalls.has(call)) return;
     this.#countedCalls.set(call, true);
     this.#count(record, { refused }, false);
   }
@@ -128,8 +102,8 @@ export class KeyObject extends DurableObject<Env> {
     id: string,
     { hash, address, permission }: Pick<AdmissionRequest, "hash" | "address" | "permission">,
   ): Promise<RefusalReason | null> {
-    const record = await this.#record(id);
-    if (!record || this.#gone) return "invalid_api_key";
+    const record = await this.#record.read(id);
+    if (!record || this.#record.isGone) return "invalid_api_key";
     const addressAllowed = this.#isAllowed(record.ipAllowlist, address);
     return reasonToRefuse(record, { hash, addressAllowed, permission }, Date.now());
   }
@@ -177,7 +151,7 @@ export class KeyObject extends DurableObject<Env> {
 
   /** The key and its usage; null if the directory has no such key. Counts nothing. */
   async describe(id: string) {
-    const record = await this.#record(id);
+    const record = await this.#record.read(id);
     if (!record) return null;
     const now = Date.now();
     const { month, used, quota, window, running } = usageOf(record, this.#storedCounters(), this.#reservation, now);
@@ -205,25 +179,16 @@ export class KeyObject extends DurableObject<Env> {
    * Step one of a change: drops the cached record and caches none until `endChange`, for a minute at most. Idempotent.
    */
   beginChange(change: string): void {
-    if (this.#gone) return;
-    this.#generation++;
-    this.#held = undefined;
-    this.ctx.storage.kv.delete("record");
-    this.#changes.begin(change);
+    this.#record.beginChange(change);
   }
 
   /** Step three: the change is in the directory. */
   endChange(change: string): void {
-    this.#generation++;
-    this.#held = undefined;
-    this.ctx.storage.kv.delete("record");
-    this.#changes.end(change);
+    this.#record.endChange(change);
   }
 
   async erase(): Promise<void> {
-    this.#generation++;
-    this.#gone = true;
-    this.#held = undefined;
+    this.#record.erase();
     this.#counters = undefined;
     this.#admittedHash = undefined;
     this.#reservation = NO_RESERVATION;
@@ -270,66 +235,6 @@ export class KeyObject extends DurableObject<Env> {
     this.ctx.storage.kv.put("counters", stored);
   }
 
-  async #record(id: string): Promise<KeyRecord | null> {
-    if (this.#gone) return null;
-    this.#held ??= this.ctx.storage.kv.get<HeldRecord>("record");
-    // A revocation is final, so it is not read again.
-    if (this.#held && this.#held.record.revokedAt !== null) return this.#held.record;
-    const age = this.#held ? Date.now() - this.#held.readAt : Number.POSITIVE_INFINITY;
-    if (this.#held && age < USABLE_MS) {
-      const { record } = this.#held;
-      if (age < REFRESH_MS || Date.now() < this.#refreshAfter) return record;
-      const refreshed = this.#refresh(id);
-      if (age < FRESH_MS) {
-        this.ctx.waitUntil(refreshed);
-        return record;
-      }
-      const read = await Promise.race([refreshed, scheduler.wait(REFRESH_TIMEOUT_MS)]);
-      return read === undefined ? record : read;
-    }
-    // During a change each request makes its own read, because a shared one may be older than the commit.
-    if (this.#changes.isAny) return readKeyRecord(directory(this.env), id);
-    return this.#read(id);
-  }
-
-  /** Reads the record again. @returns undefined if the directory is down; the next try is then ten seconds later */
-  async #refresh(id: string): Promise<KeyRecord | null | undefined> {
-    try {
-      return await this.#read(id);
-    } catch (error) {
-      this.#refreshAfter = Date.now() + REFRESH_AGAIN_AFTER_MS;
-      console.warn({ event: "key_record_not_refreshed", error: causeOf(error) });
-      return undefined;
-    }
-  }
-
-  /** Reads the record, and caches it unless a change began meanwhile. */
-  #read(id: string): Promise<KeyRecord | null> {
-    const generation = this.#generation;
-    if (this.#loading?.generation === generation) return this.#loading.record;
-    const record = readKeyRecord(directory(this.env), id)
-      .then((read) => {
-        if (generation === this.#generation) this.#keep(read);
-        return read;
-      })
-      .finally(() => {
-        if (this.#loading?.record === record) this.#loading = undefined;
-      });
-    this.#loading = { generation, record };
-    return record;
-  }
-
-  #keep(record: KeyRecord | null): void {
-    this.#held = record ? { record, readAt: Date.now() } : undefined;
-    this.#gone = record === null;
-    const { kv } = this.ctx.storage;
-    const stored = kv.get<HeldRecord>("record");
-    // Nothing is stored for a key that doesn't exist: invented ids must not create storage.
-    if (!this.#held) {
-      if (stored) kv.delete("record");
-    } else if (!stored || isDue(stored, this.#held)) kv.put("record", this.#held);
-  }
-
   #isAllowed(rules: string[], address: string | null): boolean {
     if (rules.length === 0) return true;
     const known = this.#matches;
@@ -340,27 +245,7 @@ export class KeyObject extends DurableObject<Env> {
   }
 }
 
-/** Whether the stored record is different, or so old that it would soon be of no use in an outage. */
-function isDue(stored: HeldRecord, { record, readAt }: HeldRecord): boolean {
-  return readAt - stored.readAt >= STORE_AGAIN_MS || JSON.stringify(stored.record) !== JSON.stringify(record);
-}
-
 /** Whether a secret is permanently invalid: its key was revoked, or has other secrets. */
 function isFinal({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
   return revokedAt !== null || (asked !== hash && asked !== previousHash);
-}
-
-/** Reads a key's record. @returns null if the key doesn't exist or its organization is being deleted */
-export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecord | null> {
-  const defaultSenderId = sql<string>`(
-    select ${members.id} from ${members} where ${members.organizationId} = ${apiKeys.organizationId}
-    order by ${members.createdAt}, ${members.id} limit 1)`;
-  const row = await db
-    .select({ key: getTableColumns(apiKeys), region: organizations.region, defaultSenderId })
-    .from(apiKeys)
-    .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
-    .where(and(eq(apiKeys.id, id), isNull(organizations.erasingAt)))
-    .get();
-  if (!row) return null;
-  return { ...row.key, ownRegion: row.key.region, region: row.region, defaultSenderId: row.defaultSenderId };
 }

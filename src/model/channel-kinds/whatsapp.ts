@@ -26,10 +26,15 @@ export const whatsappDescription: NetworkDescription = {
     url: "Callback URL",
     token: "Verify token",
     enter:
-      "Or in your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the fields below “Webhook fields” that the check names.",
+      "Or in your app at Meta, open WhatsApp → Configuration and enter both texts. Under “Webhook fields”, subscribe to the fields that the check names. Then subscribe the WhatsApp Business account to the app.",
     isRegistered: true,
   },
   hasTemplates: true,
+  elsewhere: {
+    app: "From the WhatsApp Business app",
+    network: "From Meta’s agent",
+    standby: "To Meta’s agent",
+  },
   firstMessage: "Write to the number from your own phone.",
 };
 

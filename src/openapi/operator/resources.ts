@@ -302,7 +302,15 @@ const history = <C extends z.ZodRawShape>(what: string, counts: C) =>
 export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
   "ChannelHistory",
   "What happened in a channel's chats, by the hour or the day.",
-  history("channel", { attempts, received, ...conversation, newChats: count.describe("The chats that began") }),
+  history("channel", {
+    ...{ attempts, received, ...conversation },
+    newChats: count.describe("The chats that began"),
+    prices: z
+      .record(z.string(), z.int())
+      .describe(
+        "The messages by the category of their first `price`: `marketing`, `utility`, `service`, `authentication` and more, or `other`. A category without messages is absent",
+      ),
+  }),
 );
 
 export const memberHistorySchema = resource<ReturnType<typeof memberHistory>>()(
@@ -332,7 +340,7 @@ const component = z.discriminatedUnion("type", [
     type: z.literal("BUTTONS"),
     buttons: groups("The buttons. A send names them by their index, from 0", {
       type: oneOf(BUTTON_TYPES, "`OTP`: takes the code of the body. `OTHER`: can't be sent"),
-      text: text("The title"),
+      text: text("The title. If the network lists none, the type in words, such as `copy code`"),
       url: textIfSet("Of a `URL`. It may end with a placeholder"),
       phoneNumber: textIfSet("Of a `PHONE_NUMBER`"),
     }),

@@ -1,7 +1,7 @@
 import { callObject, NEARBY } from "../../calls/call-object.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { CHAT_COLUMNS, type ChatRow, type ChatTable, identityOf } from "./chat-table.ts";
+import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";
 import type { Existence } from "./existence.ts";
 import { Retries } from "./retries.ts";
 
@@ -42,7 +42,7 @@ export class Adoptions implements DuePart {
       // It adopted itself in the meantime, or is being deleted.
       if (row?.life !== life || row.state !== "created") return;
       if (!channel) throw new Error("The chat's channel is not known");
-      const identity = identityOf(existence.id ?? "", channel, row);
+      const identity = chats.identityOf(existence.id ?? "", channel, row);
       await callObject(env.CHATS, id, (chat) => chat.adopt(identity), NEARBY);
       chats.adopted(id, life);
     });

@@ -1,4 +1,3 @@
-import type { ChannelKind } from "../../model/channel-kind.ts";
 import type { Chat } from "../../model/chat.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { MemberCounts } from "../../model/conversation-counts.ts";
@@ -37,6 +36,7 @@ export type ChatRow = {
   last_message: string | null;
   unanswered_since: number | null;
   next_scheduled_at: number | null;
+  next_due_at: number | null;
   read_up_to: number | null;
   assignee: string | null;
   contact_wrote_at: number | null;
@@ -53,8 +53,14 @@ export type ChatRow = {
 };
 
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
-  last_message_at, last_message, unanswered_since, next_scheduled_at, read_up_to, assignee, contact_wrote_at, marketing, report, depth,
+  last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, report, depth,
   attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
+
+/** How long the chats of an organization that an earlier version ran can still be used by that version. */
+const ROLLBACK_MS = 7 * 86_400_000;
+
+/** Where it is stored from when on chats are lean, Unix milliseconds. */
+const LEAN_FROM = "leanFrom";
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -126,6 +132,7 @@ export class ChatTable {
     now: number,
   ): ChatRow {
     const life = Math.max(now, this.#floor() + 1);
+    this.#noteLeanFrom(now);
     this.#sql.exec(
       `insert into chats (id, channel_id, state, life, address, name, username, metadata, created_at, active_at)
        values (?, ?, 'created', ?, ?, ?, ?, ?, ?, ?)`,
@@ -172,12 +179,11 @@ export class ChatTable {
     return without(first);
   }
 
-  /** The contact's addresses have changed. @returns the id of the contact's chat, or null if there is none */
-  link(channelId: string, { from, to }: AddressLinks, alike: Alike): string | null {
+  /** The contact's addresses have changed. @returns the ids of the contact's chats. Each may send to an old address */
+  link(channelId: string, { from, to }: AddressLinks, alike: Alike): string[] {
     const row = this.byAddress(channelId, [...from, ...to], alike);
-    if (!row || row.state === "deleting") return null;
-    this.learn(row, [...from, ...to]);
-    return row.id;
+    if (!row || row.state === "deleting") return [];
+    return [row.id, ...sameAs(this.learn(row, [...from, ...to]))];
   }
 
   /** Its object has adopted the chat. */
@@ -227,35 +233,40 @@ export class ChatTable {
     const countsBefore = members ? this.#membersOf(row.id) : {};
     const after = { assignee, unanswered_since: unansweredSince };
     this.#members.change({ counts, countsBefore, before: row, after }, now);
+    const indexed = {
+      // It never decreases, not even if retention deletes the chat's messages: walks would meet the chat again.
+      active_at: Math.max(row.active_at ?? row.created_at, lastMessageAt ?? 0),
+      unanswered_since: unansweredSince,
+      next_scheduled_at: nextScheduledAt,
+      next_due_at: nextDueAt ?? null,
+      assignee,
+      unanswered_move: moves.unanswered ?? row.unanswered_move,
+      scheduled_move: moves.scheduled ?? row.scheduled_move,
+    };
+    // SQLite writes the entries of an index for each column that a statement names, even if its value is the same.
+    const changed = Object.entries(indexed).filter(([column, value]) => value !== row[column as keyof typeof indexed]);
     this.#sql.exec(
-      `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
-         unanswered_since = ?, next_scheduled_at = ?, read_up_to = ?, assignee = ?,
-         contact_wrote_at = coalesce(?, contact_wrote_at), marketing = coalesce(?, marketing), report = ?, depth = ?, oldest = ?, next_due_at = ?,
-         attempts = ?, members = coalesce(?, members), events = ?, told_after = ?, told_version = ?,
-         unanswered_move = coalesce(?, unanswered_move), scheduled_move = coalesce(?, scheduled_move),
-         name_move = coalesce(?, name_move) where id = ?`,
+      `update chats set state = 'adopted', name = ?, metadata = ?, last_message_at = ?, last_message = ?, read_up_to = ?,
+         contact_wrote_at = coalesce(?, contact_wrote_at), marketing = coalesce(?, marketing), report = ?, depth = ?,
+         oldest = ?, attempts = ?, members = coalesce(?, members), events = ?, told_after = ?, told_version = ?,
+         name_move = coalesce(?, name_move)${changed.map(([column]) => `, ${column} = ?`).join("")}
+       where id = ?`,
       details ? details.name : row.name,
       details ? JSON.stringify(details.metadata) : row.metadata,
-      // It never decreases, not even if retention deletes the chat's messages: walks would meet the chat again.
-      Math.max(row.active_at ?? row.created_at, lastMessageAt ?? 0),
       lastMessageAt,
       lastMessage && JSON.stringify(lastMessage),
-      unansweredSince,
-      nextScheduledAt,
       readUpTo,
-      assignee,
       contactWroteAt ?? null,
       marketing ? JSON.stringify(marketing) : null,
       number,
       depth,
       depth > 0 ? oldest : null,
-      nextDueAt ?? null,
       JSON.stringify(attempts),
       members ? JSON.stringify(members) : null,
       Math.max(row.events, events?.last ?? 0),
       notified?.after ?? null,
       notified?.version ?? null,
-      ...[moves.unanswered, moves.scheduled, moves.name, row.id],
+      ...[moves.name, ...changed.map(([, value]) => value), row.id],
     );
     const before = JSON.parse(row.attempts) as ChannelCounts;
     const changes = {
@@ -329,6 +340,34 @@ export class ChatTable {
     return this.#sql.exec<ChatRow>(query, channelId, limit).toArray();
   }
 
+  /** The identity that a chat's object adopts. */
+  identityOf(organizationId: string, { kind }: Pick<KnownChannel, "kind">, row: ChatRow): ChatIdentity {
+    const leanFrom = this.#storage.kv.get<number>(LEAN_FROM);
+    return {
+      chatId: row.id,
+      organizationId,
+      channelId: row.channel_id,
+      channelKind: kind,
+      contactAddress: row.address,
+      createdAt: row.created_at,
+      life: row.life,
+      addresses: addressesOf(row).slice(1),
+      ...(row.username !== null && { username: row.username }),
+      isLean: leanFrom !== undefined && row.created_at >= leanFrom,
+    };
+  }
+
+  /**
+   * Stores, with the first chat that this version creates, from when on chats are lean: at once if it is the first chat
+   * of all. Otherwise an earlier version may still run elsewhere, or again if the operator rolls back.
+   */
+  #noteLeanFrom(now: number): void {
+    const { kv } = this.#storage;
+    if (kv.get(LEAN_FROM) !== undefined) return;
+    const hasChats = this.#sql.exec("select 1 from chats limit 1").toArray().length > 0;
+    kv.put(LEAN_FROM, hasChats ? now + ROLLBACK_MS : 0);
+  }
+
   /** The greatest life of all chats that were deleted. */
   #floor(): number {
     return this.#storage.kv.get<number>("floor") ?? 0;
@@ -356,21 +395,6 @@ function movesIn(row: ChatRow, { unansweredSince, nextScheduledAt, details }: Ch
     unanswered: isLater(row.unanswered_since, unansweredSince) ? next : null,
     scheduled: isLater(row.next_scheduled_at, nextScheduledAt) ? next : null,
     name: details && details.name !== row.name ? next : null,
-  };
-}
-
-/** A chat's identity, which its object adopts. */
-export function identityOf(organizationId: string, { kind }: { kind: ChannelKind }, row: ChatRow): ChatIdentity {
-  return {
-    chatId: row.id,
-    organizationId,
-    channelId: row.channel_id,
-    channelKind: kind,
-    contactAddress: row.address,
-    createdAt: row.created_at,
-    life: row.life,
-    addresses: addressesOf(row).slice(1),
-    ...(row.username !== null && { username: row.username }),
   };
 }
 

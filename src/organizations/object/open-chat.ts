@@ -1,7 +1,7 @@
-import type { KnownChannel, OpenAnswer, OpenRequest } from "../../model/organization.ts";
+import type { OpenAnswer, OpenRequest } from "../../model/organization.ts";
 import { ADOPT_AFTER_MS } from "./adoptions.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { type ChatRow, type ChatTable, identityOf, presentChat } from "./chat-table.ts";
+import { type ChatRow, type ChatTable, presentChat } from "./chat-table.ts";
 import type { Settings } from "./settings.ts";
 
 /** What opening a chat needs of its organization. */
@@ -24,20 +24,19 @@ export function openForContact(
   const refused = (answer: OpenAnswer) => ({ answer, adoptAt: null });
   const channel = channels.get(channelId);
   if (!channel || channel.isClosed) return refused({ outcome: "no_channel" });
+  const opened = (row: ChatRow, created: boolean): OpenAnswer => {
+    const identity = chats.identityOf(organizationId, channel, row);
+    return { outcome: "opened", chat: presentChat(row, channel), identity, created };
+  };
   const found = chats.byAddress(channelId, [address, ...others], alike);
   if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });
   if (found) {
     const row = chats.learn(found, [address, ...others], username);
     // The first call may have created the chat and lost the alarm.
     const adoptAt = row.state === "created" ? Math.max(row.created_at + ADOPT_AFTER_MS, now) : null;
-    return { answer: opened(organizationId, channel, row, false), adoptAt };
+    return { answer: opened(row, false), adoptAt };
   }
   if (isLimited && settings.isFull(channel)) return refused({ outcome: "chat_limit" });
   const row = chats.create(channel, request, now);
-  return { answer: opened(organizationId, channel, row, true), adoptAt: now + ADOPT_AFTER_MS };
-}
-
-function opened(organizationId: string, channel: KnownChannel, row: ChatRow, created: boolean): OpenAnswer {
-  const identity = identityOf(organizationId, channel, row);
-  return { outcome: "opened", chat: presentChat(row, channel), identity, created };
+  return { answer: opened(row, true), adoptAt: now + ADOPT_AFTER_MS };
 }

@@ -25,7 +25,7 @@ import type {
 } from "../../model/organization.ts";
 import type { EventRange, ReportedWebhookState } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
-import { type ChatRow, identityOf, presentChat } from "./chat-table.ts";
+import { type ChatRow, presentChat } from "./chat-table.ts";
 import type { MemberSession } from "./member-records.ts";
 import { metricsOf } from "./metrics.ts";
 import { openForContact } from "./open-chat.ts";
@@ -66,7 +66,7 @@ export class OrganizationObject extends DurableObject<Env> {
     const row = this.#visible(chatId);
     const channel = row && this.#parts.channels.get(row.channel_id);
     return this.#parts.existence.id && channel && !channel.isClosed
-      ? identityOf(this.#parts.existence.id, channel, row)
+      ? this.#parts.chats.identityOf(this.#parts.existence.id, channel, row)
       : null;
   }
 
@@ -86,9 +86,9 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#parts.list.changed();
   }
 
-  /** A contact's addresses have changed. @returns the id of the contact's chat, or null if there is none */
-  linkAddresses(channelId: string, change: AddressChange, alike: Alike): string | null {
-    if (!this.#isReady()) return null;
+  /** A contact's addresses have changed. @returns the ids of the contact's chats */
+  moveContact(channelId: string, change: AddressChange, alike: Alike): string[] {
+    if (!this.#isReady()) return [];
     this.#parts.list.changed();
     return this.#parts.chats.link(channelId, change, alike);
   }

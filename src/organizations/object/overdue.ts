@@ -11,7 +11,8 @@ import type { Settings } from "./settings.ts";
 
 /** How many objects one run calls. The rest follows in the object's own alarm. */
 const CALLS_A_RUN = 500;
-const NEXT_RUN_MS = 30_000;
+/** Shorter than an object without work stays in memory: what is left to call is there alone. */
+const NEXT_RUN_MS = 5_000;
 const PAGE = 500;
 const CALL_TIMEOUT_MS = 10_000;
 
@@ -37,13 +38,15 @@ interface Parts {
 /**
  * The net under all alarms. The platform gives up an alarm that fails six times, in two minutes. Then a chat's messages
  * would wait until somebody calls the chat. So this looks for what is overdue by more than two minutes, as the
- * organization knows it, and calls those chats, then their channels and the webhooks, and the keys if any alarm was lost.
- * At most 20 at once. Each only makes sure of its alarm.
+ * organization knows it, and calls the webhooks, those chats, then their channels; all channels and the keys if any
+ * alarm was lost. At most 20 at once. Each only makes sure of its alarm.
  */
 export class Overdue implements DuePart {
   readonly #parts: Parts;
   /** What is left to call; null if nothing is. */
   #checks: Iterator<Check> | null = null;
+  /** What is called after that, if any alarm was lost. */
+  #others: Iterator<Check> | null = null;
   #isAnyLost = false;
   /** When the next run begins, Unix milliseconds. */
   #nextAt = 0;
@@ -60,7 +63,9 @@ export class Overdue implements DuePart {
     const until = Date.now() - LOST_AFTER_MS;
     if (!isLost && this.#overdue(until).next().done) return;
     this.#isAnyLost = isLost;
-    this.#checks = this.#find(until, isLost);
+    const found = new Set<string>();
+    this.#checks = this.#find(until, found);
+    this.#others = this.#findOthers(found);
     this.#nextAt = 0;
     this.#parts.due.start(this, true);
   }
@@ -84,33 +89,43 @@ export class Overdue implements DuePart {
     });
     this.#log(lost, failed);
     if (this.#checks !== checks) return;
-    if (called < CALLS_A_RUN) this.#checks = null;
-    this.#nextAt = now + NEXT_RUN_MS;
+    const isDone = called < CALLS_A_RUN;
+    if (isDone) {
+      this.#checks = this.#isAnyLost ? this.#others : null;
+      this.#others = null;
+    }
+    this.#nextAt = isDone ? now : now + NEXT_RUN_MS;
   }
 
   forget(): void {
     this.#checks = null;
   }
 
-  /** The objects to call, in order. @param isLost whether this object's own alarm was lost: then any other may be */
-  *#find(until: number, isLost: boolean): Generator<Check> {
-    const { channels, env, existence, keys, settings } = this.#parts;
+  /** The objects to call, in order. @param found gets the channels of the chats */
+  *#find(until: number, found: Set<string>): Generator<Check> {
+    const { env, existence, settings } = this.#parts;
     const organizationId = existence.id ?? "";
-    const found = new Set<string>();
+    // Before the chats: there may be thousands of these, round after round.
+    for (const { id } of settings.webhooks.webhooks) {
+      yield () => callObject(env.WEBHOOKS, id, (webhook) => webhook.checkAlarm(id), NEARBY);
+    }
     for (const { id, channelId, life, report, nextDueAt } of this.#overdue(until)) {
       found.add(channelId);
       yield () =>
         callObject(env.CHATS, id, (chat) => chat.checkAlarm(organizationId, { life, report, nextDueAt }), NEARBY);
     }
     if (!existence.isReady()) return;
+    for (const id of found) yield () => callObject(env.CHANNELS, id, (channel) => channel.checkAlarm(), NEARBY);
+  }
+
+  /** The objects whose work the organization does not know: the other open channels, and the keys. */
+  *#findOthers(found: ReadonlySet<string>): Generator<Check> {
+    const { channels, env, existence, keys } = this.#parts;
+    if (!existence.isReady()) return;
     for (const { id, isClosed } of [...channels.all().values()]) {
-      if (isLost ? !isClosed : found.has(id))
+      if (!isClosed && !found.has(id))
         yield () => callObject(env.CHANNELS, id, (channel) => channel.checkAlarm(), NEARBY);
     }
-    for (const { id } of settings.webhooks.webhooks) {
-      yield () => callObject(env.WEBHOOKS, id, (webhook) => webhook.checkAlarm(id), NEARBY);
-    }
-    if (!this.#isAnyLost || !existence.isReady()) return;
     for (const id of keys.ids()) yield () => callObject(env.KEYS, id, (key) => key.checkAlarm(), NEARBY);
   }
 

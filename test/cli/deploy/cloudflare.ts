@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DatabaseSync } from "node:sqlite";
@@ -6,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 
 export const ACCOUNT = { id: "0123456789abcdef0123456789abcdef", name: "Analytical Engines" };
 export const DATABASE_ID = "6f1d4b0e-5a4f-4c39-9a53-0d2f8d1f7c11";
-const VERSION_ID = "0b8c5a6e-2f43-4c44-8a0e-1c7d53b0e9aa";
+export const VERSION_ID = "0b8c5a6e-2f43-4c44-8a0e-1c7d53b0e9aa";
 const NOT_FOUND = 10007;
 
 type Answer = { status: number; body: object };
@@ -31,6 +32,10 @@ export class FakeCloudflare {
   crons: string[] = [];
   /** The secrets of the Worker; null while there is none. */
   secrets: Record<string, string> | null = null;
+  /** The deployed service leads to another address. */
+  redirects = false;
+  /** What the deployed service says of itself. By its version, a smoke test ends there. */
+  deployed = { version: "0.0.1", build: VERSION_ID };
 
   async listen(): Promise<string> {
     this.#server.listen(0, "127.0.0.1");
@@ -48,6 +53,23 @@ export class FakeCloudflare {
   tables(): string[] {
     const rows = this.#sqlite.prepare("select name from sqlite_master where type = 'table'").all();
     return rows.map(({ name }) => String(name));
+  }
+
+  /** Applies the migrations of a folder, as an earlier deploy did. */
+  migrate(folder: string): void {
+    this.#sqlite.exec("create table d1_migrations (id integer primary key autoincrement, name text unique)");
+    for (const name of readdirSync(folder)
+      .filter((one) => one.endsWith(".sql"))
+      .sort()) {
+      this.#sqlite.exec(readFileSync(`${folder}/${name}`, "utf8"));
+      this.#sqlite.prepare("insert into d1_migrations (name) values (?)").run(name);
+    }
+  }
+
+  /** Adds an organization to the migrated database. */
+  addOrganization(isTemporary: boolean): void {
+    const columns = "insert into organizations (id, name, temporary, created_at) values (?, 'Engines', ?, 1)";
+    this.#sqlite.prepare(columns).run(crypto.randomUUID(), Number(isTemporary));
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -111,9 +133,11 @@ export class FakeCloudflare {
       this.crons = schedules.map(({ cron }) => cron);
       return ok({ schedules });
     },
-    // The deployed service. Its version is another one, so that a smoke test ends there.
     "GET /deployed/parley.engines.workers.dev/healthz": () =>
-      this.#ifDeployed({ status: 200, body: { ok: true, version: "0.0.1", build: VERSION_ID } }),
+      this.#ifDeployed({
+        status: this.redirects ? 301 : 200,
+        body: { ok: true, ...this.deployed },
+      }),
   };
 
   #ofWorker(result: unknown): Answer {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { readVariables } from "../../../src/cli/dev-vars.ts";
 import type { Environment } from "../../../src/cli/wrangler.ts";
-import { ACCOUNT, DATABASE_ID, FakeCloudflare } from "../../cli/deploy/cloudflare.ts";
+import { VERSION } from "../../../src/model/version.ts";
+import { ACCOUNT, DATABASE_ID, FakeCloudflare, VERSION_ID } from "../../cli/deploy/cloudflare.ts";
 import { copyCheckout } from "../../support/world/checkout.ts";
 
 const ADDRESS = "https://parley.engines.workers.dev";
@@ -63,6 +64,8 @@ function read(name: string): Promise<string> {
 function deployBefore(): void {
   Object.assign(cloudflare, { subdomain: "engines", secrets: { ...SECRETS }, buckets: [...BUCKETS] });
   cloudflare.databases = [{ uuid: DATABASE_ID, name: "parley" }];
+  cloudflare.migrate(join(checkout, "migrations"));
+  cloudflare.addOrganization(false);
 }
 
 test("a deploy to a new account creates everything in order, explains what stops it, and continues when repeated", async () => {
@@ -99,6 +102,55 @@ test("a deploy to a new account creates everything in order, explains what stops
   expect(cloudflare.secrets).toEqual(kept);
   expect(stdout).toContain(`sed -n s/^ADMIN_TOKEN=//p .deploy.vars | npx parley login --url ${ADDRESS}\n`);
   for (const secret of Object.values(kept)) expect(stopped.stderr + stderr + stdout).not.toContain(secret);
+});
+
+test("a first deploy that stops after the upload ends with the smoke test when it is repeated, and so until there is an organization", async () => {
+  Object.assign(cloudflare, { subdomain: "engines", buckets: [...BUCKETS], redirects: true });
+  const stopped = await deploy();
+  expect(stopped.stderr).toContain("✗ The Worker is deployed, but the address redirects to another one");
+  expect(stopped.stderr).not.toContain("Smoke test");
+  expect(stopped.code).toBe(1);
+  expect(Object.keys(cloudflare.secrets ?? {}).sort()).toEqual(NAMES);
+
+  cloudflare.redirects = false;
+  const repeated = await deploy();
+  expect(repeated.stderr).toContain("✓ All secrets are set");
+  expect(repeated.stderr).toContain("Smoke test:\n✗ service: ");
+  expect(repeated.code).toBe(1);
+
+  // On a machine without the token, and what a smoke test left is no organization.
+  await rm(join(checkout, ".deploy.vars"));
+  cloudflare.addOrganization(true);
+  const elsewhere = await deploy();
+  expect(elsewhere.stderr).toContain(
+    "! The smoke test needs PARLEY_ADMIN_TOKEN or a login. Later: npx parley doctor --smoke.",
+  );
+  expect(elsewhere.code).toBe(0);
+
+  cloudflare.addOrganization(false);
+  const later = await deploy([], { PARLEY_ADMIN_TOKEN: "the operator's" });
+  expect(later.stderr).not.toContain("moke test");
+  expect(later.code).toBe(0);
+});
+
+test("a deploy whose version does not answer in a minute still tries the service, and says which version it lacks", async () => {
+  deployBefore();
+  cloudflare.deployed = { version: VERSION, build: "an-earlier-build" };
+  const { code, stderr } = await deploy(["--smoke"], { SHORT_MINUTE: "1", PARLEY_ADMIN_TOKEN: "token" });
+  expect(stderr).toContain("! An earlier version still answers.");
+  const said = `version ${VERSION}, build an-earlier-build, and not the deployed build ${VERSION_ID} (`;
+  expect(stderr).toContain(said);
+  expect(code).toBe(1);
+});
+
+test("a first deploy without an address says that nothing is tried", async () => {
+  Object.assign(cloudflare, { subdomain: "engines", buckets: [...BUCKETS] });
+  await writeFile(join(checkout, "wrangler.toml"), `workers_dev = false\n${configuration}`);
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain(
+    "! wrangler printed no address of the Worker, so the smoke test did not run. Later: npx parley doctor --smoke.",
+  );
+  expect(code).toBe(0);
 });
 
 test("a deploy to a complete account only creates a new version", async () => {

@@ -147,10 +147,14 @@ test("parley stats history of a channel and of a member shows messages and respo
   const counts = { HOUR: "2026-11-20 09:00", RECEIVED: "3", SENT: "8", ANSWERS: "7", ...times };
   const [head = [], row] = await linesOf("mbr_g1", ofMember);
   expect([head, row]).toEqual([Object.keys(counts), Object.values(counts)]);
-  const [heads = [], cells = []] = await linesOf("chn_g1", { ...ofMember, attempts, newChats: 6 });
+  const [heads = [], cells = []] = await linesOf("chn_g1", {
+    ...{ ...ofMember, attempts, newChats: 6 },
+    prices: { utility: 4, "authentication-international": 1 },
+  });
   expect(Object.fromEntries(heads.map((name, n) => [name, cells[n]]))).toEqual({
     ...counts,
     ...{ "NEW CHATS": "6", ACCEPTED: "5", RETRY: "1", FAILED: "2", UNKNOWN: "0" },
+    ...{ UTILITY: "4", "AUTHENTICATION-INTERNATIONAL": "1" },
   });
 });
 

@@ -50,7 +50,7 @@ test("a contact has one chat with its address and its count, or none, whichever 
     between: ({ states, isAdopted }) => states.join() === "created" && isAdopted.join() === "false",
   });
   expect(names).toEqual(
-    expect.arrayContaining(["ORGANIZATIONS.open", "CHATS.adopt", "kv.put identity", "transactionSync", "setAlarm"]),
+    expect.arrayContaining(["ORGANIZATIONS.open", "CHATS.adopt", "kv.put lean", "transactionSync", "setAlarm"]),
   );
   for (const statement of ["insert into chats", "insert into addresses", "update channels set chats"]) {
     expect(names.filter((name) => name.startsWith(statement))).toHaveLength(1);
@@ -72,7 +72,7 @@ test("a chat whose creation was interrupted is adopted by the organization's ala
     settle: adopt,
     look: lookAt,
   });
-  expect(names).toEqual(expect.arrayContaining(["CHATS.adopt", "kv.put identity", "setAlarm"]));
+  expect(names).toEqual(expect.arrayContaining(["CHATS.adopt", "kv.put lean", "setAlarm"]));
 });
 
 test("a send to a chat whose creation was interrupted is stored or not, whichever step fails", async () => {
@@ -93,6 +93,6 @@ test("a send to a chat whose creation was interrupted is stored or not, whicheve
     between: ({ messages, alarm }) => messages.length === 0 || (messages.length === 1 && !alarm),
   });
   expect(names).toEqual(
-    expect.arrayContaining(["CHATS.send", "ORGANIZATIONS.identity", "kv.put identity", "transactionSync", "setAlarm"]),
+    expect.arrayContaining(["CHATS.send", "ORGANIZATIONS.identity", "kv.put lean", "transactionSync", "setAlarm"]),
   );
 });

@@ -84,7 +84,7 @@ beforeAll(async () => {
     }),
     ratelimits: LIMIT,
   });
-  const own = ["nothing", "no class", ...Object.keys(BROKEN)].map((broken) => worker(broken));
+  const own = ["nothing", "no class", "files kept", ...Object.keys(BROKEN)].map((broken) => worker(broken));
   const workers = [...own, worker("nothing", { name: "a-class", database: "no-class", objectsOf: "no-class" })];
   const started = await startWorkers({
     resourcePersistencePath: join(folder, "data"),
@@ -116,8 +116,11 @@ async function frontOf(name: string, options: Partial<FrontOptions> = {}): Promi
 test("a sound service passes each step, and nothing of the run is left", async () => {
   const front = await frontOf("nothing");
   const { env, marks } = await newSmokeHome();
-  const { isGood, failed, ok } = await runSmoke({ url: front.url, adminToken: secrets.ADMIN_TOKEN, env });
+  const { isGood, failed, ok, checks } = await runSmoke({ url: front.url, adminToken: secrets.ADMIN_TOKEN, env });
   expect(failed).toEqual([]);
+  expect(checks.find(({ what }) => what === "deletion")?.found).toBe(
+    "3 organizations are gone; before its answer, the service found none of their files in R2",
+  );
   expect(isGood).toBe(true);
   const places = ["no jurisdiction", "jurisdiction eu", "jurisdiction us"];
   expect(ok.sort()).toEqual(
@@ -158,11 +161,22 @@ test.for(Object.entries(BROKEN))(
   },
 );
 
+test("of a service whose bucket keeps deleted files, the deletion says so", async () => {
+  const { url } = await frontOf("files kept");
+  const { env, marks } = await newSmokeHome();
+  const { failed } = await runSmoke({ url, adminToken: secrets.ADMIN_TOKEN, env });
+  expect(failed.map(({ what, found }) => `${what}: ${found}`)).toEqual([
+    expect.stringMatching(/^deletion: DELETE .* answered 503 and not 200/),
+    expect.stringMatching(/^clean-up: these temporary organizations are left: org_g\w+ \(DELETE .* answered 503/),
+  ]);
+  expect(await marks()).toHaveLength(1);
+});
+
 test("of a service without a class, the step says so and what is left, and the next run deletes it", async () => {
   const service: FrontOptions = { target: urlOf("no class"), build: () => "build-1" };
   const front = await Front.begin(service);
   onTestFinished(() => front.end());
-  const { env, marks, endRuns } = await newSmokeHome();
+  const { env, marks } = await newSmokeHome();
   const runAgain = () => runSmoke({ url: front.url, adminToken: secrets.ADMIN_TOKEN, env });
   const { failed } = await runAgain();
   const left = await temporaryAt(front.url, secrets.ADMIN_TOKEN);
@@ -176,7 +190,6 @@ test("of a service without a class, the step says so and what is left, and the n
   for (const { id } of left) expect(failed.at(-1)?.found).toContain(id);
   expect(left).toHaveLength(3);
   expect(await marks()).toHaveLength(1);
-  await endRuns();
   service.target = urlOf("a class");
   const next = await runAgain();
   expect(next.failed).toEqual([]);

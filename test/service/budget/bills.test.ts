@@ -14,6 +14,7 @@ import {
   pass,
   stopTheClock,
 } from "../chats/object/delivery/conversation.ts";
+import { fromApp, written } from "../inbound/echo-calls.ts";
 import { fromMeta, fromTelegram, taken, telegramText, tellStatus, whatsappText } from "../inbound/webhook-calls.ts";
 import { addWebhook, fakeReceiver } from "../webhooks/receiver.ts";
 import { meter } from "./meter.ts";
@@ -85,6 +86,15 @@ test.for(["telegram", "whatsapp"] as const)("a contact's message through %s that
   // Calls: the chat, and who it is from an isolate that does not know the contact; an alarm and a report. Rows: the message
   // and its event, the chat's state as reported, six in the organization's object, and the chat's alarm.
   expect(read()).toEqual({ calls: 4, rows: 11, directory: 0 });
+});
+
+test("what the company writes in WhatsApp's app costs no more than a contact's message", async () => {
+  const { channel, address, ring, read, ofChat } = await quietConversation("whatsapp");
+  taken(await fromApp(channel, written(address, "Hi")));
+  pass(MINUTE_MS);
+  await ring(ofChat);
+  // One row less: the chat does not become unanswered.
+  expect(read()).toEqual({ calls: 4, rows: 10, directory: 0 });
 });
 
 /** A web chat of a visitor whom the site knows, in which nothing is under way. */

@@ -5,6 +5,28 @@ import { countRows, take } from "../../bench/workers/counting.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { NAMESPACES } from "../../support/faults.ts";
 
+/** Lets a meter count what a chat's object writes from its first call on, for each that is adopted from here on. @returns their ids */
+export function watchNewChats(): () => string[] {
+  const getByName = env.CHATS.getByName.bind(env.CHATS);
+  const watched = new Set<string>();
+  vi.spyOn(env.CHATS, "getByName").mockImplementation((name, options) => {
+    const stub = getByName(name, options);
+    return new Proxy(stub, {
+      get(target, property) {
+        const own = Reflect.get(target, property, target);
+        if (property === "fetch") return own.bind(target);
+        if (property !== "adopt" && property !== "receive") return own;
+        return async (...given: unknown[]) => {
+          if (!watched.has(name)) await runInDurableObject(stub, (_object, state) => countRows(state, () => true));
+          watched.add(name);
+          return (own as (...all: unknown[]) => unknown)(...given);
+        };
+      },
+    });
+  });
+  return () => [...watched];
+}
+
 /**
  * Counts what is billed from here on: calls to objects, with each alarm as one, rows that the objects write, and
  * statements that write to D1.

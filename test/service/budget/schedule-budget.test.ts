@@ -14,6 +14,9 @@ async function quietPlace() {
   const { id } = await newChat(api, channelId);
   const place = chatPlace(api, id);
   await place.post();
+  // The first scheduled message creates its table.
+  const { id: first } = await place.schedule(DAY);
+  await place.patch(first, { scheduledAt: null });
   const others = [env.KEYS.getByName(keyId), env.ORGANIZATIONS.getByName(organizationId)];
   const settle = async () => {
     for (const object of [...others, place.object()]) {
@@ -80,6 +83,9 @@ test("a move writes the message and its event", async () => {
 
 test("a cancellation of a scheduled message writes it among those that ended, and its event", async () => {
   const place = await quietPlace();
+  // The first one creates the table.
+  await place.cancel((await place.schedule(DAY)).id);
+  await place.settle();
   const { id } = await place.schedule(DAY);
   await place.settle();
   // It leaves the schedule: that row, the ended message with the index of its id, and its event.

@@ -19,7 +19,7 @@ async function withParts(work: (parts: ChatParts, storage: DurableObjectStorage)
     const parts = new ChatParts(ctx, env, () => Promise.resolve({ outcome: "unknown" }));
     const identity: ChatIdentity = {
       ...{ chatId, organizationId, channelId: newId("chn", null), channelKind: "web", contactAddress: "visitor" },
-      ...{ createdAt: Date.now(), life: 1, addresses: [] },
+      ...{ createdAt: Date.now(), life: 1, addresses: [], isLean: true },
     };
     parts.adoption.identify(organizationId, identity);
     await parts.announce();

@@ -145,12 +145,13 @@ test("the filter contact selects an exact address, on all channels or on one", a
 test("a chat is found by a further address, and still shows its first address", async () => {
   const { api, organizationId, chats } = await newOrganizationWith(1);
   const [chat] = chats as [Chat];
-  await env.ORGANIZATIONS.getByName(organizationId).linkAddresses(
+  await env.ORGANIZATIONS.getByName(organizationId).moveContact(
     chat.channel.id,
     {
       kind: "address",
       from: [chat.contact.address],
       to: ["further"],
+      at: Date.now(),
     },
     { same: [], possible: [] },
   );

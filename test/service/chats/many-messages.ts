@@ -41,7 +41,8 @@ export async function walk(chatId: string, page: (more: string) => Promise<Answe
     const rows = await rowsRead(env.CHATS.getByName(chatId), async () => {
       answer = await page(more);
     });
-    expect(rows.reduce((sum, each) => sum + each, 0)).toBeLessThan(10_010);
+    // An instance also reads once which tables there are.
+    expect(rows.reduce((sum, each) => sum + each, 0)).toBeLessThan(10_030);
     const { hasMore, cursor: next } = (answer as Answer).body.pagination;
     pages.push({ ids: idsOf(answer as Answer), hasMore });
     cursor = next;

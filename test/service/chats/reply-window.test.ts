@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { admin, type Client, expectError, expectFaults } from "../../support/harness.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
+import { newContact, place } from "../inbound/fixtures.ts";
+import { fromMeta, taken, whatsappText } from "../inbound/webhook-calls.ts";
 import { report, writeAsContact } from "./inbound.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./object/scheduled/fixtures.ts";
@@ -192,4 +194,21 @@ test("a resend takes ifSeq and ifOpen", async () => {
   expectFaults(await resend({ ifOpen: "yes" }), "ifOpen");
   const { message } = (await resend({ ifSeq: 1 })).body;
   expect(message).toMatchObject({ seq: 2, resendOf: id });
+});
+
+test("the window counts from the network's time where it is earlier, and a late message closes nothing", async () => {
+  const { api, channel, chats } = await place("whatsapp");
+  const contact = newContact();
+  const now = Math.floor(Date.now() / 1_000);
+  const hears = async (timestamp: number | string) => {
+    const { messages, ...value } = whatsappText({ wa_id: contact }, "Hi");
+    taken(await fromMeta(channel, [{ ...value, messages: [{ ...messages[0], timestamp: String(timestamp) }] }]));
+    const [chat] = await chats();
+    return Date.parse((await chatOf(api, chat?.id ?? "")).replyUntil ?? "");
+  };
+  expect(await hears(now - 3_600)).toBe((now - 3_600) * 1_000 + DAY);
+  expect(await hears(now - 7_200)).toBe((now - 3_600) * 1_000 + DAY);
+  // A time in the future, and one before WhatsApp existed.
+  expect(await hears(now + 3_600)).toBe(Date.now() + DAY);
+  expect(await hears(1_970)).toBe(Date.now() + DAY);
 });

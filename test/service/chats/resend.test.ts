@@ -265,6 +265,9 @@ test("a resend writes the message, the index of its key and its event", async ()
 test("a send with an expiry writes the message and its event", async () => {
   fakeNetworks(accept);
   const chat = await queuePlace("telegram");
+  // The first message creates its table.
+  await send(chat.api, chat.chatId);
+  await chat.run();
   breakObjects("CHANNELS", "permit");
   const { secret } = await newKey(chat.organizationId);
   const post = () =>

@@ -8,8 +8,25 @@ import { newContact, type Place, place } from "./fixtures.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "./webhook-calls.ts";
 
 /** A notice of WhatsApp about a contact. */
-function notice(system: object, from?: string) {
-  return { messages: [{ id: `wamid.notice.${newContact()}`, timestamp: "1790000000", type: "system", from, system }] };
+function notice(system: object, from?: string, timestamp = 1_790_000_000) {
+  const id = `wamid.notice.${newContact()}`;
+  return { messages: [{ id, timestamp: String(timestamp), type: "system", from, system }] };
+}
+
+/** A notice that a contact changed its number. */
+const changed = (from: string, wa_id: string, at?: number) => notice({ type: "user_changed_number", wa_id }, from, at);
+
+/** A place where each of these numbers has a chat of its own, and the chats' ids in their order. */
+async function chatsOf(numbers: string[]) {
+  const at = await place("whatsapp");
+  const ids: string[] = [];
+  for (const number of numbers) ids.push((await opened(at, number)).chat.id);
+  const reach = async () => {
+    const reached: (string | undefined)[] = [];
+    for (const id of ids) reached.push(await sentTo(at, id));
+    return reached;
+  };
+  return { at, reach };
 }
 
 /** Opens the chat of an address through the API. */
@@ -143,6 +160,27 @@ describe("notices of WhatsApp", () => {
     const to = (next: string, from: string) => notice({ type: "user_changed_number", wa_id: next }, from);
     taken(await fromMeta(at.channel, [to(other, one), to(one, other)]));
     expect((await at.chat()).contact.addresses).toEqual([one, other]);
+  });
+
+  test("of two chats of one contact, both follow where the contact goes", async () => {
+    const [one, other, third] = [newContact(), newContact(), newContact()];
+    const { at, reach } = await chatsOf([one, other]);
+    taken(await fromMeta(at.channel, [changed(one, other)]));
+    expect(await reach()).toEqual([other, other]);
+    taken(await fromMeta(at.channel, [changed(other, third)]));
+    expect(await reach()).toEqual([third, third]);
+    taken(await fromMeta(at.channel, [changed(third, one), changed(one, other), changed(other, one)]));
+    expect(await reach()).toEqual([one, one]);
+  });
+
+  test("a notice that is repeated late moves nobody back", async () => {
+    const [one, other] = [newContact(), newContact()];
+    const { at, reach } = await chatsOf([one]);
+    const first = changed(one, other, 1_790_000_000);
+    taken(await fromMeta(at.channel, [first]));
+    taken(await fromMeta(at.channel, [changed(other, one, 1_790_000_060)]));
+    taken(await fromMeta(at.channel, [first]));
+    expect(await reach()).toEqual([one]);
   });
 
   test("two chats that turn out to be one contact's name each other, until one is deleted", async () => {

@@ -3,6 +3,8 @@ import type { Chat } from "../../../src/model/chat.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { client, newKey } from "../../support/harness.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { AGENT } from "./agent-corpus.ts";
+import { fromApp, fromStandby } from "./echo-calls.ts";
 import { newContact, type Place, place } from "./fixtures.ts";
 import { TELEGRAM } from "./telegram-corpus.ts";
 import { fromMeta, fromTelegram, taken } from "./webhook-calls.ts";
@@ -16,14 +18,16 @@ const networkTime = new Date(SECONDS * 1_000).toISOString();
 /** The fields of a message beside those that every message has. */
 function kept(message: Message | undefined): object | null {
   if (!message) return null;
-  const { direction, status, text, content, mediaUrl, media } = message;
-  expect([direction, status, text]).toEqual(["INBOUND", "RECEIVED", content]);
+  const { direction, status, text, content, mediaUrl, media, origin } = message;
+  expect([direction, status, text]).toEqual(
+    origin === undefined ? ["INBOUND", "RECEIVED", content] : ["OUTBOUND", "SENT", content],
+  );
   expect(mediaUrl !== null).toBe(media !== undefined);
   return Object.fromEntries(Object.entries(message).filter(([name]) => !COMMON_FIELDS.has(name)));
 }
 
 const COMMON_FIELDS = new Set(
-  "id chatId seq direction senderId templateId variables status error metadata createdAt updatedAt text mediaUrl".split(
+  "id chatId seq direction senderId templateId variables status error metadata createdAt updatedAt sentAt text mediaUrl".split(
     " ",
   ),
 );
@@ -53,9 +57,10 @@ async function storedOf(
 
 const groupCases = (cases: Case[]) => cases.filter(([, message]) => "chat" in message).map(([what]) => what);
 
-function expected(cases: Case[]): Record<string, object | null> {
+/** @param more what each of them has besides */
+function expected(cases: Case[], more: object = {}): Record<string, object | null> {
   const shown = cases.map(
-    ([what, , fields]) => [what, fields && withoutUndefined({ networkTime, ...fields })] as const,
+    ([what, , fields]) => [what, fields && withoutUndefined({ networkTime, ...fields, ...more })] as const,
   );
   return Object.fromEntries(shown);
 }
@@ -65,7 +70,8 @@ function withoutUndefined(fields: object): object {
 }
 
 test("there are at least 120 payloads, each with a name of its own", () => {
-  const names = [...WHATSAPP, ...TELEGRAM].map(([what], index) => `${index < WHATSAPP.length} ${what}`);
+  const networks = Object.entries({ WHATSAPP, AGENT, TELEGRAM });
+  const names = networks.flatMap(([network, cases]) => cases.map(([what]) => `${network} ${what}`));
   expect(new Set(names).size).toBe(names.length);
   expect(names.length).toBeGreaterThanOrEqual(120);
 });
@@ -78,6 +84,35 @@ test("each message of WhatsApp is stored as the table says", async () => {
     taken(await fromMeta(at.channel, [{ contacts, messages: [{ ...base, ...message }] }]));
   });
   expect(stored).toEqual(expected(WHATSAPP));
+});
+
+test("each message to Meta's own agent is stored in the same way, with a mark", async () => {
+  const at = await place("whatsapp");
+  const stored = await storedOf(at, WHATSAPP, async (from, message, index) => {
+    const base = { from, id: `wamid.standby.${index}`, timestamp: String(SECONDS) };
+    const contacts = [{ wa_id: from, profile: { name: "Ada" } }];
+    taken(await fromStandby(at.channel, { contacts, messages: [{ ...base, ...message }] }));
+  });
+  expect(stored).toEqual(expected(WHATSAPP, { standby: true }));
+});
+
+test("each message that the app sends is stored in the same way, as the company's", async () => {
+  const at = await place("whatsapp");
+  const stored = await storedOf(at, WHATSAPP, async (to, message, index) => {
+    const base = { from: "15550001111", to, id: `wamid.app.${index}`, timestamp: String(SECONDS) };
+    taken(await fromApp(at.channel, { ...base, ...message }));
+  });
+  expect(stored).toEqual(expected(WHATSAPP, { origin: "app" }));
+});
+
+test("each message of Meta's own agent is stored as the table says", async () => {
+  const at = await place("whatsapp");
+  const stored = await storedOf(at, AGENT, async (to, message, index) => {
+    const base = { id: `wamid.agent.${index}`, timestamp: String(SECONDS) };
+    const body = { messaging_product: "whatsapp", recipient_type: "individual", to, ...message };
+    taken(await fromStandby(at.channel, { message_echoes: [{ ...base, message: body }] }));
+  });
+  expect(stored).toEqual(expected(AGENT, { origin: "network" }));
 });
 
 test("each message of Telegram is stored as the table says", async () => {

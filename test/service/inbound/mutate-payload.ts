@@ -29,7 +29,8 @@ const CHANGES: Change[] = [
     delete value[key];
   },
   (value, key, random) => {
-    value[key] = random.pick(STRANGE);
+    // A copy: later changes go into it.
+    value[key] = structuredClone(random.pick(STRANGE));
   },
   (value, key) => {
     const each = value[key];

@@ -23,13 +23,13 @@ export function telegramText(from: string | number, text: string, fields: object
   return { update_id: 7_000 + id, message: { message_id: id, date: 1_790_000_000, chat, from: chat, text, ...fields } };
 }
 
-/** A call from Meta with one change for each value, by default signed with the app's secret. */
+/** A call from Meta with one change of a field for each value, by default signed with the app's secret. */
 export async function fromMeta(
   channel: { id: string },
   values: object[],
-  { secret = APP_SECRET } = {},
+  { secret = APP_SECRET, field = "messages" } = {},
 ): Promise<Answer> {
-  const changes = values.map((value) => ({ field: "messages", value: { ...metadata(PHONE_ID), ...value } }));
+  const changes = values.map((value) => ({ field, value: { ...metadata(PHONE_ID), ...value } }));
   const body = JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: "1", changes }] });
   return signed(channel, body, secret);
 }

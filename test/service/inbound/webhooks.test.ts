@@ -209,7 +209,7 @@ test("a group's migration that can't be stored is repeated", async () => {
   const at = await place("telegram");
   taken(await fromTelegram(at.channel, telegramText("-600", "Before")));
   const told = telegramText("-600", "", { text: undefined, migrate_to_chat_id: -100600 });
-  breakObjects("ORGANIZATIONS", "linkAddresses");
+  breakObjects("ORGANIZATIONS", "moveContact");
   expectError(await fromTelegram(at.channel, told), 503, "unavailable");
   vi.restoreAllMocks();
   taken(await fromTelegram(at.channel, told));

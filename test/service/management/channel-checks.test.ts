@@ -60,6 +60,27 @@ test("a bot that was registered before the service read taps and edits is to be 
   expect(checks[1]).toEqual({ name: "webhook", state: "warns", found, advice });
 });
 
+test("a WhatsApp account that is not subscribed to the app reports nothing, and the check says what to do", async () => {
+  const { organizationId } = await newOrganization();
+  const id = await newChannel(organizationId, "whatsapp");
+  const application = `https://parley.test/hooks/whatsapp/${id}`;
+  const entities = [
+    { entity_type: "APP", id: "77" },
+    { entity_type: "WABA", id: "88" },
+  ];
+  const health_status = { can_send_message: "AVAILABLE", entities };
+  fakeNetworks(({ url }) => {
+    if (url.includes("/88/subscribed_apps")) return Response.json({ data: [] });
+    if (url.includes("/77/subscriptions"))
+      return Response.json({ data: [{ object: "whatsapp_business_account", fields: FIELDS }] });
+    return Response.json({ id: "1", webhook_configuration: { application }, health_status });
+  });
+  const { checks } = (await admin("POST", `/channels/${id}/check`)).body;
+  const found =
+    "The webhook points to this service, but the WhatsApp Business account is not subscribed to the app, so nothing arrives";
+  expect(checks[1]).toEqual({ name: "webhook", state: "fails", found, advice: "Register the webhook" });
+});
+
 test.each([
   [["messages", "standby"], "warns"],
   [["standby"], "fails"],

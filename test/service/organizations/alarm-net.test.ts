@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { alarmAt, runAlarm, workIsDone } from "../../support/alarms.ts";
-import { breakObjects, countHops, replaceMethod } from "../../support/faults.ts";
+import { breakObjects, countCalls, countHops, replaceMethod } from "../../support/faults.ts";
 import {
   admin,
   client,
@@ -206,7 +206,9 @@ test("what is overdue only gets an alarm, 20 at once, spread over half a minute"
   expect(Math.min(...seconds)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...seconds)).toBeLessThanOrEqual(30);
   expect(new Set(seconds.map(Math.floor)).size).toBeGreaterThan(5);
-  for (const object of objects) expect(await rowsOf(object, "select 1 from messages")).toEqual([]);
+  // The first message of a chat creates the table.
+  const hasMessages = "select 1 from sqlite_master where name = 'messages'";
+  for (const object of objects) expect(await rowsOf(object, hasMessages)).toEqual([]);
 });
 
 test("10,000 overdue chats are called 20 at once, each once, also if another run comes meanwhile", async () => {
@@ -318,10 +320,23 @@ test("an alarm that was lost beside another one is set again: the channel's, the
     });
   }
   await checkOf(organizationId);
+  await runAlarm(organization);
   expect(asked.toSorted()).toEqual(["CHANNELS", "CHANNELS", "KEYS", "WEBHOOKS"]);
   vi.restoreAllMocks();
   expect(await alarmAt(organization)).not.toBeNull();
   expect(await alarmAt(env.KEYS.getByName(keyId))).toBeLessThanOrEqual(Date.now() + MINUTE / 2);
+});
+
+test("once any alarm was lost, channels and keys without known work are asked too", async () => {
+  const { api, organizationId, keyId, objects, organization } = await overdue(1);
+  const { id: channelId } = await newNetworkChannel(organizationId, "telegram");
+  await newChat(api, channelId, "4711");
+  await runAlarm(env.KEYS.getByName(keyId));
+  const checks = (["CHANNELS", "KEYS"] as const).map((namespace) => countCalls(namespace, "checkAlarm"));
+  await checkOf(organizationId);
+  await runAlarm(organization);
+  expect(checks.map((count) => count())).toEqual([2, 1]);
+  for (const object of objects) expect(await alarmAt(object)).not.toBeNull();
 });
 
 test.each(["messages", "scheduled", "notes", "events"])(

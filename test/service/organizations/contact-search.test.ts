@@ -96,9 +96,9 @@ test("a new name and new addresses are found at once, and the old name is not", 
   expect((await api("PATCH", `/chats/${id}`, { contact: { name: null } })).status).toBe(200);
   expect(idsOf(await find("adeyemi"))).toEqual([]);
   expect(idsOf(await find("maya"))).toEqual([id]);
-  await object(organizationId).linkAddresses(
+  await object(organizationId).moveContact(
     channelId,
-    { kind: "address", from: ["maya@shop.test"], to: ["okafor@new.test"] },
+    { kind: "address", from: ["maya@shop.test"], to: ["okafor@new.test"], at: Date.now() },
     { same: [], possible: [] },
   );
   expect(idsOf(await find("okafor@"))).toEqual([id]);

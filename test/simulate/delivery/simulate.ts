@@ -250,6 +250,7 @@ class Simulation {
     const world = this.#world;
     const channel = world.pick(this.#channels);
     const channelKind = world.pick(["whatsapp", "telegram"] as const);
+    const isLean = world.between(0, 1) === 1;
     const identity = { chatId: name, organizationId: ORGANIZATION_ID, channelId: channel.object.name, channelKind };
     const object: SimulatedObject = new SimulatedObject(
       world,
@@ -264,7 +265,7 @@ class Simulation {
     const judge = new ChatJudge(world, object, channelKind);
     const chat: Chat = {
       ...{ object, judge, channel, isDeaf: false, isPoisoned: false },
-      identity: { ...identity, contactAddress: "100", createdAt: EPOCH, life: EPOCH, addresses: [] },
+      identity: { ...identity, contactAddress: "100", createdAt: EPOCH, life: EPOCH, addresses: [], isLean },
       mayCrash: () => {
         if (world.fault("crash during a call", 0.02)) world.after(world.between(0, 400), () => judge.lose());
       },

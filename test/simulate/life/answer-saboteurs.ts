@@ -11,8 +11,8 @@ export const ANSWER_SABOTEURS = wrongVersions({
   },
   "src/chats/object/store-messages.ts": {
     "what the network sends again is stored again": [
-      "const dedupe = inboundDedupe(draft.dedupe);",
-      "const dedupe = inboundDedupe(draft.id);",
+      "const dedupe = receivedDedupe(draft.dedupe);",
+      "const dedupe = receivedDedupe(draft.id);",
     ],
   },
   "src/chats/object/log/new-message.ts": {

@@ -1,5 +1,6 @@
 import type {
   Draft,
+  EchoDraft,
   InboundDraft,
   MessageChange,
   MoveBody,
@@ -12,6 +13,7 @@ import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
 import { ChangeJudge } from "./change-judge.ts";
 import type { ContentJudge } from "./content-judge.ts";
+import { EchoJudge } from "./echo-judge.ts";
 import type { FileJudge } from "./file-judge.ts";
 import type { LifeJudge } from "./judge.ts";
 import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
@@ -31,6 +33,7 @@ export class AnswerJudge {
   readonly #judge: LifeJudge;
   readonly #content: ContentJudge;
   readonly #changes: ChangeJudge;
+  readonly #echoes: EchoJudge;
   readonly #pages: PageJudge;
   readonly #files: FileJudge;
 
@@ -38,6 +41,7 @@ export class AnswerJudge {
     this.#files = files;
     this.#content = content;
     this.#changes = new ChangeJudge(world);
+    this.#echoes = new EchoJudge(world);
     this.#world = world;
     this.#judge = judge;
     this.#pages = new PageJudge(world);
@@ -50,7 +54,7 @@ export class AnswerJudge {
       asked.acts.push({ method, messageId: given[1] as string, emoji: given[2] as string | null });
     }
     if (method === "change" && asked) this.#changes.arrived(asked, given[1] as MessageChange);
-    const hadSoon = asked?.hasSoon(chat.now) ?? false;
+    const hadSoon = asked ? asked.hasSoon(chat.now) || asked.holds : false;
     const hadFiles = asked && this.#files.entries(chat, asked);
     return (answered) => {
       const value = fromText(answered);
@@ -58,7 +62,7 @@ export class AnswerJudge {
       // The chat may have been deleted since the call arrived.
       if (!book || (asked && asked !== book)) return;
       if (method === "send") {
-        const isSoon = hadSoon || book.hasSoon(chat.now);
+        const isSoon = hadSoon || book.hasSoon(chat.now) || book.holds;
         if (!Array.isArray(value)) return;
         const [drafts, answers] = [given[1] as Draft[], value as SendAnswer[]];
         this.#sentAll(book, drafts, answers, isSoon);
@@ -72,6 +76,7 @@ export class AnswerJudge {
         this.#judge.checkBlank(book);
       } else if (ACTS.includes(method)) this.#changes.acted(book, method, given, answer);
       else if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
+      else if (method === "echo") this.#echoes.answered(book, given[1] as EchoDraft, answer.outcome);
       else if (method === "receive") this.#received(book, given[1] as InboundDraft, answer);
       else if (method === "exportPage") this.#exported(book, answer);
       else if (method === "list") this.#pages.answered(book, given, answer);
@@ -113,12 +118,20 @@ export class AnswerJudge {
       else this.#refused(book, answer.code, (ifSeq !== book.newest && !(ifSeq === 0 && isEmpty)) || isSoon);
       return;
     }
+    if (ifSeq != null && !answer.replayed) this.#checkCrossed(book, ifSeq, answer.doc);
     const { id, text } = JSON.parse(answer.doc) as ShownMessage;
     const row = this.#stored(book, id, answer.doc);
     if (key === null || book.purged.has(id)) return;
     this.#keyed(book, `key:${key}`, row, id);
     const isOwn = prepared.outcome === "refused" || text === prepared.text || row?.columns.fingerprint === null;
     world.check("key", isOwn, () => `${id} is the message of another request`);
+  }
+
+  /** A message with `ifSeq` follows the message that it names, unless all of them are gone. */
+  #checkCrossed(book: Book, ifSeq: number, doc: string): void {
+    const { id, seq } = JSON.parse(doc) as ShownMessage;
+    const isNext = seq === ifSeq + 1 || (ifSeq === 0 && book.floor > 0);
+    this.#world.check("crossed", isNext, () => `${id} has the place ${seq}, and was to follow ${ifSeq}`);
   }
 
   /** What has a key, or a network's id, is the message that came with it first. */

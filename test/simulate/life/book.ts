@@ -81,6 +81,11 @@ export class Book {
   newest = 0;
   /** The ids of messages that retention deleted. */
   readonly purged = new Set<string>();
+  /** The messages that were written elsewhere and are held, by their ids: since when, by the chat's clock. */
+  held: ReadonlyMap<string, number> = new Map();
+  /** The ids of those whose call was answered, and of those that took their places. */
+  readonly acknowledged = new Set<string>();
+  readonly placed = new Set<string>();
   /** The channel allows no attempt before this time of the world. */
   heldUntil = 0;
 
@@ -136,6 +141,11 @@ export class Book {
   /** The scheduled messages, soonest first. */
   soonest(): Row[] {
     return this.in("scheduled").sort((one, other) => bySoonest(one, other));
+  }
+
+  /** Whether a message that was written elsewhere waits for its place. */
+  get holds(): boolean {
+    return this.held.size > 0;
   }
 
   /** Whether a scheduled message is about to take its place. @param now the chat's clock */

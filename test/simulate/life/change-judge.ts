@@ -6,6 +6,7 @@ import type { ChatReport } from "../../../src/model/organization.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { type Book, networkIdsOf, type Row, timeOf } from "./book.ts";
 import { isBlank } from "./content-judge.ts";
+import { waitsSince } from "./echo-judge.ts";
 import type { LifeWorld } from "./rules.ts";
 import { wordsIn } from "./sayings.ts";
 
@@ -43,7 +44,7 @@ export class ChangeJudge {
       book.redacted.add(row.message.id);
     } else if (!isBlank(row)) {
       if (change.change === "edit") this.#checkEdited(book, change, row.message);
-      else this.#checkReacted(book, change, row.message);
+      else if (change.change === "reaction") this.#checkReacted(book, change, row.message);
     }
   }
 
@@ -105,10 +106,10 @@ export class ChangeJudge {
     this.#world.check("activity", isRight, () => `the last message is of ${lastMessageAt}`);
     const isShown = lastMessage?.text === newest.message.text;
     this.#world.check("activity", isShown, () => `the chat shows "${lastMessage?.text}" of ${lastMessage?.id}`);
-    const answered = rows.findLastIndex(({ message }) => message.direction === "OUTBOUND");
+    const isOwn = ({ message }: Row) => message.direction === "OUTBOUND" && message.origin === undefined;
+    const answered = rows.findLastIndex(isOwn);
     if (answered < 0 && book.floor > 0) return;
-    const first = rows[answered + 1];
-    const since = first ? timeOf(first.message.createdAt) : null;
+    const since = waitsSince(rows.slice(answered + 1).map(({ message }) => message));
     const isSince = unansweredSince === since;
     this.#world.check("activity", isSince, () => `the contact waits since ${unansweredSince}, and not since ${since}`);
   }
@@ -260,7 +261,7 @@ function heardOf(book: Book, row: Row): MessageChange[] {
   return book.heard.filter((change) => "networkId" in change && ids.includes(change.networkId));
 }
 
-/** Contacts edit and delete only their own messages. */
+/** What this chat sent is neither edited nor deleted at the network. */
 function ofOther(change: MessageChange["change"], { message }: Row): boolean {
-  return change !== "reaction" && message.direction === "OUTBOUND";
+  return change !== "reaction" && message.direction === "OUTBOUND" && message.origin === undefined;
 }

@@ -21,8 +21,14 @@ export const CHANGE_SABOTEURS = wrongVersions({
       "const edited = { ...message, content,",
     ],
     "an event has the emoji": [`"message.reaction", { by, at }`, `"message.reaction", { by, at, emoji } as never`],
-    "a removed reaction comes back by a late one": [": this.#lastReactionAt(seq);", ": Number.NEGATIVE_INFINITY;"],
-    "a removal that comes first is forgotten": [`if (at > latest) heard.note(seq, "reaction", at);`, ""],
+    "a removed reaction comes back by a late one": [
+      ": this.#lastReactionAt(seq, side);",
+      ": Number.NEGATIVE_INFINITY;",
+    ],
+    "a removal that comes first is forgotten": [
+      `if (at > latest && side === "contact") heard.note(seq, "reaction", at);`,
+      "",
+    ],
     "an older reaction wins": ["stored ? Date.parse(stored.at) :", "stored ? Number.NEGATIVE_INFINITY :"],
     "a message has several reactions of the contact": [
       "message.reactions?.filter((each) => each.by !== by) ?? [];",
@@ -39,8 +45,8 @@ export const CHANGE_SABOTEURS = wrongVersions({
   },
   "src/chats/object/log/message-log.ts": {
     "an edit has no event": [
-      'this.commit([{ type, seq, note, at }], () => {\n      this.#sql.exec("update messages set doc',
-      `this.commit(type === "message.edited" ? [] : [{ type, seq, note, at }], () => {\n      this.#sql.exec("update messages set doc`,
+      'this.commit([{ type, seq, note, at }], () => {\n      this.#messages.run("update messages set doc',
+      `this.commit(type === "message.edited" ? [] : [{ type, seq, note, at }], () => {\n      this.#messages.run("update messages set doc`,
     ],
     "an edit makes the message the newest of its chat": [
       "    const message = updated(changed, at);\n",

@@ -34,7 +34,8 @@ export class Contacts extends Requests {
   /** The contact writes. @param networkIds of messages that it may quote */
   write(chat: SimulatedObject, networkIds: readonly string[]): void {
     const extra = inboundExtra(this.#world, (kind) => this.name(`their${kind}`), networkIds);
-    this.#receive(chat, { content: this.name("inbound"), extra });
+    const isStandby = this.#world.random() < 0.2;
+    this.#receive(chat, { content: this.name("inbound"), extra: isStandby ? { ...extra, standby: true } : extra });
   }
 
   /** The contact taps a choice, or the network says so; now and then twice. @param ids of messages, of this chat or not */
@@ -75,7 +76,12 @@ export class Contacts extends Requests {
 
   /** The contact's address changes. */
   changeAddress(chat: SimulatedObject, address: string): void {
-    const change = { kind: "address" as const, from: ADDRESSES.filter((each) => each !== address), to: [address] };
+    const change = {
+      kind: "address" as const,
+      from: ADDRESSES.filter((each) => each !== address),
+      to: [address],
+      at: this.#second(),
+    };
     this.request("address", ({ env }) =>
       this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.changeAddresses(as, change)),
     );
@@ -88,7 +94,7 @@ export class Contacts extends Requests {
       world.after(world.between(0, world.pick([0, 2_000, 5_000, 60_000, 600_000])), () =>
         this.request("change", async ({ env }) => {
           const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.change(as, change));
-          const isLeft = answer.outcome === "not_reported";
+          const isLeft = answer.outcome === "not_reported" || answer.outcome === "held";
           if (isLeft) throw Object.assign(new Error("Not reported"), { code: "unavailable" });
         }),
       );

@@ -1,6 +1,7 @@
 import type { ChatIdentity, InboundDraft, InboundExtra } from "../../../src/model/chat-answers.ts";
 import type { SendBody, ShownMessage } from "../../../src/model/message.ts";
 import type { RenderedPart } from "../objects/globals.ts";
+import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { type Book, INBOUND, networkIdsOf, type Row } from "./book.ts";
 import type { LifeWorld } from "./rules.ts";
@@ -48,7 +49,7 @@ export class ContentJudge {
   appeared(chat: SimulatedObject, book: Book, row: Row): void {
     const { message } = row;
     book.words.set(message.id, wordsIn(row.columns.doc));
-    if (message.direction === "OUTBOUND") this.#outbound(kindOf(chat), book, message);
+    if (message.direction === "OUTBOUND" && message.origin === undefined) this.#outbound(kindOf(chat), book, message);
     else this.#inbound(book, row);
   }
 
@@ -220,5 +221,5 @@ function networkIdOf(row: Row | undefined): string | null {
 }
 
 function kindOf(chat: SimulatedObject): Kind {
-  return chat.storage.get<ChatIdentity>("identity")?.channelKind ?? "web";
+  return storedIdentity(chat)?.channelKind ?? "web";
 }

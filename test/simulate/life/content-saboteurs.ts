@@ -65,8 +65,8 @@ export const CONTENT_SABOTEURS = wrongVersions({
   },
   "src/chats/object/log/network-ids.ts": {
     "a contact's quote of the company's message is lost": [
-      "return this.contactMessage(id) ?? this.ownMessage(id);",
-      "return this.contactMessage(id);",
+      "return this.receivedMessage(id) ?? this.ownMessage(id);",
+      "return this.receivedMessage(id);",
     ],
   },
 });

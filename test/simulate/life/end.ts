@@ -75,6 +75,7 @@ export async function checkEnd({
   for (const chat of chats) {
     const [head] = queued(chat);
     world.check("delay", !head, () => `${head?.message.id} of ${chat.name} waits`);
+    judge.ended(chat);
     checkEvents(world, judge, chat);
   }
   if (days !== null) await checkPurge({ world, judge, chats }, days);

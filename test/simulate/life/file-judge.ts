@@ -1,4 +1,5 @@
-import type { ChatIdentity, Draft, SendAnswer } from "../../../src/model/chat-answers.ts";
+import type { Draft, SendAnswer } from "../../../src/model/chat-answers.ts";
+import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Book, Row } from "./book.ts";
 import type { Bucket } from "./bucket.ts";
@@ -238,7 +239,7 @@ export class FileJudge {
     const [chatId = "", life, file = ""] = key.split("/");
     const known = this.#lives.get(chatId);
     if (!known || String(known.book.life) !== life) return;
-    if (known.chat.storage.get<ChatIdentity>("identity")?.life !== known.book.life) return;
+    if (storedIdentity(known.chat)?.life !== known.book.life) return;
     const entry = known.entries.get(file);
     const isUnused = entry?.state === "unused" && entry.deleteAt > known.chat.now + MARGIN_MS;
     const isNeeded = isUnused || this.#isShown(known, file);

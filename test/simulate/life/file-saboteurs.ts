@@ -29,7 +29,7 @@ export const FILE_SABOTEURS = wrongVersions({
     ],
     "a key of an upload ends when its file is used": [
       "  use({ fileId }: FileMedia): void {\n",
-      `  use({ fileId }: FileMedia): void {\n    this.#parts.storage.sql.exec("delete from uploads where id = ?", fileId);\n`,
+      `  use({ fileId }: FileMedia): void {\n    this.#parts.tables.uploads.run("delete from uploads where id = ?", fileId);\n`,
     ],
     "an unused file never ends": [
       `this.rows.put({ id, meta: { state: "unused", size: info.size, info: file, uploader }, deleteAt });`,

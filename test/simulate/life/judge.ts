@@ -1,12 +1,13 @@
-import type { ChatIdentity } from "../../../src/model/chat-answers.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
 import type { NetworkAct } from "../../../src/model/network.ts";
 import type { ChatReport } from "../../../src/model/organization.ts";
 import type { RenderedPart } from "../objects/globals.ts";
+import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
 import { ChangeJudge } from "./change-judge.ts";
 import { type ContentJudge, isBlank, saidBy } from "./content-judge.ts";
+import { EchoJudge } from "./echo-judge.ts";
 import type { FileJudge } from "./file-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
@@ -29,6 +30,7 @@ export class LifeJudge {
   readonly #retention: ChannelRetention;
   readonly #content: ContentJudge;
   readonly #changes: ChangeJudge;
+  readonly #echoes: EchoJudge;
   readonly #files: FileJudge;
   /** The contents of the parts of each chat's latest attempt. */
   readonly #begun = new Map<string, readonly unknown[]>();
@@ -40,6 +42,7 @@ export class LifeJudge {
     this.#retention = retention;
     this.#content = content;
     this.#changes = new ChangeJudge(world);
+    this.#echoes = new EchoJudge(world);
   }
 
   /** What a chat stores; undefined if its object holds no chat. */
@@ -49,7 +52,7 @@ export class LifeJudge {
 
   /** A chat's object has committed. */
   committed(chat: SimulatedObject): void {
-    const identity = chat.storage.get<ChatIdentity>("identity");
+    const identity = storedIdentity(chat);
     if (!identity) return void this.#books.delete(chat.name);
     const { life, channelKind } = identity;
     const known = this.#books.get(chat.name);
@@ -79,11 +82,18 @@ export class LifeJudge {
       const isPromoted = old?.table === "scheduled" && row.table === "messages";
       if (isPromoted && old.message.scheduledAt === row.message.scheduledAt) promoted.push(old);
     }
+    this.#echoes.committed(chat, book);
     this.#checkTurns(book, promoted);
     this.#files.committed(chat, book);
     this.#trackHead(chat, book);
     this.checkBlank(book);
     this.checkAlarm(chat);
+  }
+
+  /** Faults have stopped, and all messages have ended. */
+  ended(chat: SimulatedObject): void {
+    const book = this.#books.get(chat.name);
+    if (book) this.#echoes.ended(chat, book);
   }
 
   /** A chat tells its organization what its list of chats shows. */
@@ -212,7 +222,8 @@ export class LifeJudge {
     if (table === "messages") {
       world.check("once", columns.scheduled_id === null, () => `${id} was scheduled and took its place at once`);
       this.#placed(chat, row);
-      if (message.direction === "OUTBOUND") this.#checkOvertaken(chat, book, message);
+      if (message.origin !== undefined) this.#echoes.appeared(chat, book, row);
+      else if (message.direction === "OUTBOUND") this.#checkOvertaken(chat, book, message);
       if (message.status === "FAILED") book.justFailed++;
     } else {
       book.scheduled.add(id);

@@ -19,6 +19,8 @@ export class Network {
   #calls = 0;
   /** A reaction that was shown fails after all. */
   onFailedReaction: (chat: SimulatedObject, reaction: { messageId: string; at: number }) => void = () => {};
+  /** The contact may have got a message of the chat, with this id. */
+  onSent: (chat: SimulatedObject, networkId: string) => void = () => {};
 
   constructor(world: LifeWorld, judge: LifeJudge) {
     this.#world = world;
@@ -109,8 +111,10 @@ export class Network {
         { outcome: "failed", code: "refused", message: "Refused" },
         NO_ANSWER,
       ];
-      const sent: PartOutcome = { outcome: "sent", id: `network-${++this.#calls}`, addresses: [] };
+      const id = `network-${++this.#calls}`;
+      const sent: PartOutcome = { outcome: "sent", id, addresses: [] };
       const outcome = world.fault("network refuses", 0.4) ? world.pick(refusals) : sent;
+      if ((outcome === sent || outcome === NO_ANSWER) && world.random() < 0.2) this.onSent(chat, id);
       const ms = world.fault("network slow", 0.2) ? world.between(1_000, 40_000) : world.between(5, 500);
       world.after(ms, () => {
         this.#judge.checkAlarm(chat);

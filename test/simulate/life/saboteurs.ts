@@ -3,6 +3,7 @@ import { ACT_SABOTEURS } from "./act-saboteurs.ts";
 import { ANSWER_SABOTEURS } from "./answer-saboteurs.ts";
 import { CHANGE_SABOTEURS } from "./change-saboteurs.ts";
 import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
+import { ECHO_SABOTEURS } from "./echo-saboteurs.ts";
 import { FILE_SABOTEURS, RARE_FILE_SABOTEURS } from "./file-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
@@ -130,16 +131,16 @@ const PLAIN_SABOTEURS = wrongVersions({
   },
   "src/chats/object/log/floor.ts": {
     "the floor of a chat is raised and nothing is deleted": [
-      `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
+      `this.#messages.run("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
       "",
     ],
     "retention deletes one message beyond the floor": [
-      `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
-      `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq + 1);`,
+      `this.#messages.run("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
+      `this.#messages.run("delete from messages where seq > ? and seq <= ?", this.seq, seq + 1);`,
     ],
     "the sequence starts again when all messages are deleted": [
       "const floor = { seq, at, queued };",
-      `const isLast = sql.exec("select 1 from messages where seq > ?", seq).toArray().length === 0;
+      `const isLast = this.#messages.run("select 1 from messages where seq > ?", seq).length === 0;
     const floor = { seq: isLast ? 0 : seq, at, queued };`,
     ],
   },
@@ -183,6 +184,7 @@ export const COMMON_SABOTEURS = {
   ...CHANGE_SABOTEURS,
   ...ACT_SABOTEURS,
   ...FILE_SABOTEURS,
+  ...ECHO_SABOTEURS,
 };
 
 export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS, ...RARE_FILE_SABOTEURS };

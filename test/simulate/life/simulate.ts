@@ -15,6 +15,7 @@ import { Bucket } from "./bucket.ts";
 import { Clients } from "./clients.ts";
 import { ADDRESSES, Contacts } from "./contacts.ts";
 import { ContentJudge } from "./content-judge.ts";
+import { Elsewhere } from "./elsewhere.ts";
 import { checkEnd } from "./end.ts";
 import { FileJudge } from "./file-judge.ts";
 import { LifeJudge } from "./judge.ts";
@@ -63,6 +64,7 @@ class Simulation {
   /** Whether clients upload files. */
   readonly #hasFiles: boolean;
   readonly #contacts: Contacts;
+  readonly #elsewhere: Elsewhere;
   /** Whether the channel's retention changes, and days pass. */
   readonly #retains: boolean;
   /** Pauses between operations, in milliseconds. */
@@ -106,6 +108,8 @@ class Simulation {
     this.#clients = new Clients(world, service, isolates, content);
     this.#uploads = new Uploads(world, service, isolates, { judge: this.#files, clients: this.#clients });
     this.#contacts = new Contacts(world, service, isolates, content);
+    this.#elsewhere = new Elsewhere(world, service, isolates, content);
+    this.#network.onSent = (chat, networkId) => this.#elsewhere.repeatOwn(chat, networkId);
     this.#network.onFailedReaction = (chat, failed) => this.#contacts.failReaction(chat, failed);
     this.#addChat("cht_g000000000000001", world.pick(["telegram", "telegram", "whatsapp", "web"]));
     if (world.random() < 0.3) this.#addChat("cht_g000000000000002", world.pick(["telegram", "whatsapp", "web"]));
@@ -180,6 +184,7 @@ class Simulation {
       [this.#hasFiles ? 2 : 0, () => this.#eraseUpload(chat)],
       [7, () => this.#race(chat)],
       isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
+      [isWeb ? 0 : 10, () => this.#writeElsewhere(chat)],
     ]);
     act();
   }
@@ -207,6 +212,14 @@ class Simulation {
       () => contacts.delete(chat, one()),
       () => contacts.changeAddress(chat, this.#world.pick(ADDRESSES)),
     ])();
+  }
+
+  /** The company writes to the contact elsewhere, perhaps several times within seconds. */
+  #writeElsewhere(chat: SimulatedObject): void {
+    const world = this.#world;
+    for (let n = world.between(1, 3); n > 0; n--) {
+      world.after(world.between(0, 3_000), () => this.#elsewhere.write(chat));
+    }
   }
 
   /** A client changes a message that shows a file, or showed one. */
@@ -440,7 +453,8 @@ class Simulation {
     const world = this.#world;
     if (channelKind === "web") this.#webChats.add(chatId);
     const at = { organizationId: ORGANIZATION_ID, channelId: CHANNEL_ID, contactAddress: "100" };
-    this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [] });
+    const isLean = world.between(0, 1) === 1;
+    this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [], isLean });
     const chat = new SimulatedObject(
       world,
       chatId,

@@ -103,6 +103,7 @@ export class Clients extends Requests {
         kind: "address",
         from: [from],
         to: [to],
+        at: this.world.now,
       });
     });
   }

@@ -1,5 +1,6 @@
 import type { LastMessage } from "../../../src/model/chat.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
+import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";
 
@@ -102,9 +103,10 @@ export class Judge {
   }
 
   /** A chat's object has committed. */
-  chatCommitted({ name: id, storage }: SimulatedObject): void {
+  chatCommitted(chat: SimulatedObject): void {
     const world = this.#world;
-    const life = storage.get<{ life: number }>("identity")?.life;
+    const { name: id } = chat;
+    const life = storedIdentity(chat)?.life;
     const before = this.#held.get(id);
     if (life === before) return;
     if (before !== undefined) {

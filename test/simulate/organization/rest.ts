@@ -2,6 +2,7 @@ import { type ConversationNews, countMessage, RESPONSE_CLASSES } from "../../../
 import { addCounts, type Counts } from "../../../src/model/counts.ts";
 import type { Message } from "../../../src/model/message.ts";
 import type { ChatState } from "../../../src/model/organization.ts";
+import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";
 
@@ -36,13 +37,13 @@ export function checkRest({ world, organization, chats, networkCalls }: Service)
   for (const row of rows) {
     const { id, life, state } = row;
     const object = chats.get(id);
-    const held = object?.storage.get<{ life: number }>("identity")?.life;
+    const held = object && storedIdentity(object)?.life;
     world.check("adopted", state === "adopted", () => `${id} is ${state}`);
     world.check("adopted", held === life, () => `${id} has life ${life}, and its object has ${held}`);
     if (object) checkReport(world, object, row, networkCalls.get(`${id} ${life}`) ?? 0);
   }
   for (const [id, { storage }] of chats) {
-    const held = storage.get<{ life: number }>("identity")?.life;
+    const held = storedIdentity({ storage })?.life;
     const hasRow = rows.some((row) => row.id === id && row.life === held);
     if (held === undefined) world.check("clean", storage.isEmpty, () => `the object of ${id} stores something`);
     else world.check("adopted", hasRow, () => `the object of ${id} has life ${held} and no row`);
@@ -72,7 +73,8 @@ function checkFeed(
       world.check("feed", burst.first === last + 1, () => `the feed goes from ${last} to ${burst.first} in ${id}`);
       last = burst.last;
     }
-    const newest = chats.get(id)?.storage.read<{ n: number }>("events", "select max(n) as n from events")[0]?.n ?? 0;
+    // A chat without the table has only been created.
+    const newest = chats.get(id)?.storage.read<{ n: number }>("events", "select max(n) as n from events")[0]?.n ?? 1;
     world.check("feed", last === newest, () => `the feed has ${last} events of ${id}, which has ${newest}`);
   }
 }

@@ -1,6 +1,7 @@
 import type { PartOutcome } from "../../../src/model/network.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { Calls, Directory } from "../objects/calls.ts";
+import { storedIdentity } from "../objects/identity.ts";
 import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
@@ -180,7 +181,7 @@ class Simulation {
   #sendToNetwork(chat: SimulatedObject): Promise<unknown> {
     const world = this.#world;
     return chat.request((reply) => {
-      const life = chat.storage.get<{ life: number }>("identity")?.life;
+      const life = storedIdentity(chat)?.life;
       const name = `${chat.name} ${life}`;
       this.#networkCalls.set(name, (this.#networkCalls.get(name) ?? 0) + 1);
       const retry = { code: "busy", message: "Busy", afterMs: null, wholeChannel: false };

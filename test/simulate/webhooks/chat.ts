@@ -11,8 +11,8 @@ import type { WebhookWorld } from "./rules.ts";
 
 export type SubscriptionIdentity = Pick<ChatIdentity, "chatId" | "organizationId" | "life">;
 
-const TABLE =
-  "create table if not exists events (n integer primary key, type text not null, seq integer, note text, at integer not null)";
+/** Where the time of the chat's creation is stored. */
+export const BEGUN_AT = "begunAt";
 
 /** A chat's object as far as events concern it: its event log, its reports and its subscriptions, over real storage. */
 export class SubscriptionChat {
@@ -23,6 +23,7 @@ export class SubscriptionChat {
   readonly #faults: WebhookWorld;
   readonly #state: DurableObjectState;
   readonly #alarm: InstanceType<Service["StandingAlarm"]>;
+  readonly #tables: InstanceType<Service["ChatTables"]>;
   readonly #log: EventLog;
   readonly #report: InstanceType<Service["ChatReporter"]>;
   readonly #subscriptions: InstanceType<Service["ObjectSubscriptions"]>;
@@ -40,10 +41,15 @@ export class SubscriptionChat {
     this.#service = service;
     this.#env = env;
     this.#receivers = receivers;
-    const { kv, sql } = state.storage;
+    const { kv } = state.storage;
     this.#identity = kv.get("identity");
     this.#alarm = new service.StandingAlarm(state.storage);
-    this.#log = new service.EventLog(sql, () => {});
+    this.#tables = new service.ChatTables(state.storage);
+    this.#log = new service.EventLog(
+      this.#tables,
+      () => kv.get<number>(BEGUN_AT) ?? 0,
+      () => {},
+    );
     const waitUntil = (work: Promise<void>) => state.waitUntil(work);
     this.#subscriptions = new service.ObjectSubscriptions({ ctx: state, alarm: this.#alarm }, () => this.#host());
     this.#report = new service.ChatReporter({
@@ -58,24 +64,28 @@ export class SubscriptionChat {
       scheduled: { nextDueAt: () => null },
       acts: { readUpTo: () => null },
       consent: { marketing: () => null },
-      details: { assigneeId: () => null, assignees: () => () => null, details: () => null },
+      details: {
+        assigneeId: () => null,
+        assignees: () => () => null,
+        details: () => null,
+        givenBack: () => ({ upTo: 0, at: 0 }),
+      },
       retention: { onRetention: () => {} },
       alarm: this.#alarm,
       depth: () => 0,
       nextDueAt: () => null,
     });
-    const parts = { subscriptions: this.#subscriptions, report: this.#report, log: this.#log };
+    const parts = { subscriptions: this.#subscriptions, report: this.#report, tables: this.#tables, log: this.#log };
     this.#due = new service.DueWork({ name: "chat", alarm: this.#alarm, waitUntil }, parts);
   }
 
   async adopt(identity: SubscriptionIdentity): Promise<void> {
     await this.#alarm.standing();
-    const { kv, sql } = this.#state.storage;
+    const { kv } = this.#state.storage;
     if (this.#identity || identity.life <= (kv.get<number>("tombstone") ?? 0)) return;
-    sql.exec(TABLE);
     kv.put("identity", identity);
+    kv.put(BEGUN_AT, this.#now());
     this.#identity = identity;
-    this.#append("chat.created", null);
     await this.#announce();
   }
 
@@ -232,7 +242,7 @@ export class SubscriptionChat {
       },
       newest: () => ({ seq: 0, at: 0 }),
       isEmpty: true,
-      messagesAfter: () => [],
+      exchange: { after: () => [] },
     };
     return log as unknown as MessageLog;
   }

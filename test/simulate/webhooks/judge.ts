@@ -1,7 +1,7 @@
 import type { WebhookAttempt } from "../../../src/model/webhook.ts";
 import type { Subscription } from "../../../src/webhooks/subscription/subscription.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { SubscriptionIdentity } from "./chat.ts";
+import { BEGUN_AT, type SubscriptionIdentity } from "./chat.ts";
 import { PermitJudge, stateOf } from "./permit-judge.ts";
 import type { Call } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
@@ -183,6 +183,9 @@ export class WebhookJudge {
       "select n, type, seq, at from events where n > ? order by n",
       events.length,
     );
+    // It is a row once another one follows.
+    const isBegun = events.length + rows.length === 0;
+    if (isBegun) rows.push({ n: 1, type: "chat.created", seq: null, at: storage.get<number>(BEGUN_AT) ?? 0 });
     const versions = new Map<string, number>();
     for (const webhookId of rows.length > 0 ? this.book.webhooks.keys() : []) {
       const version = storage.get<Subscription>(`line ${webhookId}`)?.filter.version;

@@ -2,6 +2,7 @@
 
 export { callObject } from "../../../src/calls/call-object.ts";
 export { ChatReporter } from "../../../src/chats/object/chat-report.ts";
+export { ChatTables } from "../../../src/chats/object/log/chat-tables.ts";
 export { EventLog } from "../../../src/chats/object/log/event-log.ts";
 export { EVENT_TYPES, eventId, lifeDigits } from "../../../src/model/event.ts";
 export { matches } from "../../../src/model/event-filter.ts";

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createServer, type IncomingMessage, request as requestTo, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:net";
+import type { Duplex } from "node:stream";
 import { close, listen } from "../fake-server.ts";
 
 const PAGES = new URL("../../../dist/web/", import.meta.url).pathname;
@@ -24,6 +25,8 @@ export interface FrontOptions {
   build?: (look: number) => string | null;
   /** Gets the connection of each response that begins, to cut it. */
   onResponse?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** A frame that comes through each socket before the service's own. */
+  firstFrame?: Uint8Array;
 }
 
 /** What stands before a deployed service: it has the pages, names the caller's address, and passes on the rest. */
@@ -62,7 +65,9 @@ export class Front {
           `GET ${request.url} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${String(value)}\r\n`).join("")}\r\n`,
         );
         upstream.write(head);
-        socket.pipe(upstream).pipe(socket);
+        socket.pipe(upstream);
+        if (options.firstFrame) insertAfterHead(upstream, socket, options.firstFrame);
+        else upstream.pipe(socket);
       });
       for (const [one, other] of [
         [socket, upstream],
@@ -78,6 +83,19 @@ export class Front {
   end(): Promise<void> {
     return close(this.#server);
   }
+}
+
+/** Passes on a socket's response with some bytes between its head and the frames. */
+function insertAfterHead(from: Duplex, to: Duplex, bytes: Uint8Array): void {
+  let head = Buffer.alloc(0);
+  from.on("data", function collect(chunk: Buffer) {
+    head = Buffer.concat([head, chunk]);
+    const end = head.indexOf("\r\n\r\n") + 4;
+    if (end < 4) return;
+    from.off("data", collect);
+    to.write(Buffer.concat([head.subarray(0, end), bytes, head.subarray(end)]));
+    from.pipe(to);
+  });
 }
 
 /** The service's own `/healthz`, as that of a deployed version. */

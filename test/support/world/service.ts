@@ -58,8 +58,9 @@ export async function startService({ onLine, objectsApart = false }: Options = {
   };
 }
 
-/** What a network answers: it accepts each call, and has each file. */
+/** What a network or a receiver answers: it accepts each call, and has each file. */
 function answerOf(url: string): Response {
+  if (url.endsWith("/refused")) return new Response(null, { status: 403 });
   if (url.includes("/file/")) return new Response("a file", { headers: { "Content-Type": "image/jpeg" } });
   if (url.endsWith("/getFile")) return Response.json({ ok: true, result: { file_path: "photos/file_1.jpg" } });
   return Response.json({ ok: true, result: { message_id: 1 }, messages: [{ id: "wamid.1" }] });

@@ -1,5 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -13,6 +12,7 @@ const PACE: Pace = {
   ahead: 1_000,
   patience: { due: 60_000, frame: 60_000, event: 60_000 },
   rollout: 0,
+  beat: 30,
 };
 
 /** A configuration folder of its own, and the marks of runs in it. */
@@ -21,15 +21,7 @@ export async function newSmokeHome() {
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   const folder = join(home, "parley", "smoke");
   const marks = () => readdir(folder).catch(() => []);
-  /** Makes the runs that have left a mark those of a process that has ended. */
-  const endRuns = async () => {
-    const { pid } = spawnSync(process.execPath, ["--version"]);
-    for (const mark of await marks()) {
-      const path = join(folder, mark);
-      await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), pid }));
-    }
-  };
-  return { home, env: { XDG_CONFIG_HOME: home }, marks, endRuns };
+  return { home, folder, env: { XDG_CONFIG_HOME: home }, marks };
 }
 
 /** Runs the smoke test in this process. */

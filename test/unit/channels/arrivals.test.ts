@@ -5,12 +5,16 @@ import { newFields } from "../../../src/channels/network/known-fields.ts";
 import { TELEGRAM_ARRIVALS, TELEGRAM_LEAVES, type UPDATE_LEAVES } from "../../../src/channels/telegram/arrivals.ts";
 import { isNotice, KNOWN_IN_MESSAGE } from "../../../src/channels/telegram/known-fields.ts";
 import {
-  type CONTACT_LEAVES,
+  CONTACT_LEAVES,
   MESSAGE_LEAVES,
-  type STATUS_LEAVES,
+  STATUS_LEAVES,
   WHATSAPP_ARRIVALS,
 } from "../../../src/channels/whatsapp/arrivals.ts";
-import { KNOWN_MESSAGE_FIELDS } from "../../../src/channels/whatsapp/known-fields.ts";
+import {
+  KNOWN_CONTACT_FIELDS,
+  KNOWN_MESSAGE_FIELDS,
+  KNOWN_STATUS_FIELDS,
+} from "../../../src/channels/whatsapp/known-fields.ts";
 import type { MoreContact, MoreMessage, MoreStatus } from "./whatsapp/wire-types.ts";
 
 type NameIn<Groups extends Record<string, readonly string[]>> = Groups[keyof Groups][number];
@@ -70,6 +74,8 @@ function inLevels(groups: Record<string, readonly string[]>): Record<string, str
 
 test("the service knows the fields of the tables, and no others", () => {
   expect(KNOWN_MESSAGE_FIELDS).toEqual(inLevels(MESSAGE_LEAVES));
+  expect(KNOWN_STATUS_FIELDS).toEqual(inLevels(STATUS_LEAVES));
+  expect(KNOWN_CONTACT_FIELDS).toEqual(inLevels(CONTACT_LEAVES));
   const { service, ...others } = TELEGRAM_LEAVES;
   expect(KNOWN_IN_MESSAGE).toEqual(inLevels(others));
   expect(service.filter((name) => !isNotice(name))).toEqual([]);

@@ -56,6 +56,7 @@ export function files(fields: Partial<FilesPort> = {}) {
   const kept: [string, string, number][] = [];
   const port: FilesPort = {
     open: async () => ({ body: new Blob([BYTES]).stream(), size: FILE.size }),
+    openLink: () => Promise.reject(new Error("a link was opened")),
     uploaded: () => null,
     keep: (...each) => void kept.push(each),
     ...fields,
@@ -66,6 +67,7 @@ export function files(fields: Partial<FilesPort> = {}) {
 /** The files of messages without any. */
 export const NO_FILES: FilesPort = {
   open: () => Promise.reject(new Error("a file was opened")),
+  openLink: async () => "there is none",
   uploaded: () => null,
   keep() {},
 };

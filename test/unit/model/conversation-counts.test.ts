@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { type MemberCounts, responseClass, withMembers } from "../../../src/model/conversation-counts.ts";
+import {
+  type Asked,
+  type ConversationNews,
+  type CountedMessage,
+  countMessage,
+  type MemberCounts,
+  responseClass,
+  withMembers,
+} from "../../../src/model/conversation-counts.ts";
 
 test.each([
   [-5, "within1m"],
@@ -38,4 +46,55 @@ test("counts of members add up, and those that were counted last are kept", () =
   expect(withMembers(full, { m1: { messages: 1 } })).toEqual({ ...full, m1: { messages: 2 } });
   // More than it keeps, if all are new.
   expect(Object.keys(withMembers(full, many(30, 60)))).toEqual(Object.keys(many(30, 60)));
+});
+
+const MINUTE = 60_000;
+
+/** What is known after messages, each with what an echo leaves unanswered. */
+function after(...messages: (Partial<CountedMessage> & { at: number; left?: Asked | null })[]): ConversationNews {
+  const nothing = { unansweredSince: null, askedAt: null, isUncounted: false, contactWroteAt: null };
+  const news: ConversationNews = { ...nothing, counts: {}, members: {} };
+  for (const { left = null, ...message } of messages) {
+    countMessage(news, { isInbound: false, namedSenderId: null, ...message }, null, left);
+  }
+  return news;
+}
+
+const inbound = (at: number, more: Partial<CountedMessage> = {}) => ({ at, isInbound: true, ...more });
+const echo = (at: number, left: Asked | null = null) => ({ at, isEcho: true, left });
+
+test("an echo ends a wait, and its answer counts in no class", () => {
+  expect(after(inbound(MINUTE), echo(2 * MINUTE))).toMatchObject({
+    unansweredSince: null,
+    counts: { received: 1, messages: 1 },
+  });
+  // The next wait is counted again.
+  const { counts } = after(inbound(MINUTE), echo(2 * MINUTE), inbound(3 * MINUTE), { at: 3 * MINUTE + 1 });
+  expect(counts).toEqual({ received: 2, messages: 2, within1m: 1 });
+});
+
+test("what an echo leaves begins a wait of its own", () => {
+  const left = { at: 2 * MINUTE, wroteAt: MINUTE + 30_000 };
+  const news = after(inbound(MINUTE), inbound(2 * MINUTE), echo(3 * MINUTE, left));
+  expect(news).toMatchObject({ unansweredSince: 2 * MINUTE, askedAt: MINUTE + 30_000 });
+  countMessage(news, { isInbound: false, at: 4 * MINUTE, namedSenderId: null }, null);
+  expect(news.counts).toEqual({ received: 2, messages: 2, within5m: 1 });
+});
+
+test("an echo that answers nothing leaves the wait as it is, with what is known of it", () => {
+  const wait = { unansweredSince: MINUTE, askedAt: 30_000 };
+  const news = after(inbound(MINUTE, { networkAt: 30_000 }), echo(2 * MINUTE, { at: MINUTE, wroteAt: 30_000 }));
+  expect(news).toMatchObject(wait);
+  news.isUncounted = true;
+  countMessage(news, { ...echo(3 * MINUTE), isInbound: false, namedSenderId: null }, null, {
+    at: MINUTE,
+    wroteAt: 30_000,
+  });
+  expect(news).toMatchObject({ ...wait, isUncounted: true });
+});
+
+test("a message to the network's own agent makes nothing unanswered, and ends no wait", () => {
+  const standby = inbound(MINUTE, { isStandby: true });
+  expect(after(standby)).toMatchObject({ unansweredSince: null, contactWroteAt: MINUTE, counts: { received: 1 } });
+  expect(after(inbound(30_000), standby)).toMatchObject({ unansweredSince: 30_000, contactWroteAt: MINUTE });
 });

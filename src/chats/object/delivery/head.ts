@@ -128,6 +128,11 @@ export function startAttempt(
   return begin(hold(row.delivery, now, "broken", now, waitingSince(row, brokenSince)), now);
 }
 
+/** Whether a message may be at its network under an id that nobody knows: an attempt is open, or one got no answer. */
+export function isOutcomeOpen({ delivery, parts }: Pick<QueuedMessage, "delivery" | "parts">): boolean {
+  return delivery.startedAt !== null || (parts.lost?.some((count) => count > 0) ?? false);
+}
+
 /** The state of a message that takes `of` calls. */
 export function known({ message, delivery, parts }: QueuedMessage, of: number): Known {
   return {

@@ -1,5 +1,7 @@
 import { bucketOf, fileKey } from "../../../calls/file-bucket.ts";
-import type { FilesPort, OpenFile } from "../../../channels/network/adapter.ts";
+import type { FetchedFile, FilesPort, OpenFile } from "../../../channels/network/adapter.ts";
+import { openLink } from "../../../channels/network/open-link.ts";
+import { ownHosts } from "../../../http/hosts.ts";
 import type { QueuedMessage, Upload } from "../log/delivery-column.ts";
 import type { DeliveryParts, NetworkChat } from "./network-chat.ts";
 
@@ -24,6 +26,10 @@ export class MessageFiles implements FilesPort {
     } catch {
       return "away";
     }
+  }
+
+  openLink(link: string, signal: AbortSignal): Promise<FetchedFile | string> {
+    return openLink(link, ownHosts(this.#parts.env), signal);
   }
 
   uploaded(id: string): { networkId: string; failedWith: string | null } | null {

@@ -5,7 +5,7 @@ import type { ChatIdentity, Media, StatusNews } from "../../../model/chat-answer
 import type { OutboundFile } from "../../../model/file.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Outbound } from "../../../model/network.ts";
-import type { Price } from "../../../model/received.ts";
+import { type Price, priceCount } from "../../../model/received.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Logger } from "../../../platform/log.ts";
 import type { StandingAlarm } from "../../../platform/object/alarm.ts";
@@ -29,6 +29,8 @@ export interface DeliveryParts {
   contact: ContactAddresses;
   report: ChatReporter;
   consent: Consent;
+  /** See `Echoes`. */
+  echoes: { onOutcome(): void };
 }
 
 /** What a status says besides the state of its part. */
@@ -66,7 +68,8 @@ export class NetworkChat {
     const file = type === "TEXT" ? null : fileOfMedia(log.mediaOf(seq));
     const said = { type, content, mediaUrl, file, text, template, interactive, location, contacts };
     const isVoice = message.voice;
-    return { chatId, messageId, address, ...said, isVoice, quote, partsSent: parts.ids };
+    const { topic } = contact;
+    return { chatId, messageId, address, ...said, isVoice, quote, topic, partsSent: parts.ids };
   }
 
   /** The state of a message's delivery. @param of the number of parts; a redacted message no longer shows it */
@@ -79,6 +82,8 @@ export class NetworkChat {
     const { seq, delivery, lastError } = row;
     const isPriced = price !== undefined && !isSame(price, row.message.price);
     const message = isPriced ? { ...row.message, price } : row.message;
+    // Later statuses repeat the price, or name another one.
+    if (price && !row.message.price) this.parts.report.counted(priceCount(price));
     const parts = after.parts === before.parts ? null : partsKept(after);
     if (after.status !== before.status || after.error !== before.error || isPriced) {
       this.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined, failedAt);

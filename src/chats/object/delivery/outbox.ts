@@ -11,6 +11,7 @@ import { brokenChannelReport } from "./channel-reports.ts";
 import {
   afterAttempt,
   afterHold,
+  isOutcomeOpen,
   isStalePermit,
   MESSAGE_EXPIRED,
   mayExpire,
@@ -47,6 +48,12 @@ export class Outbox {
   /** Whether a run is in progress. It also delivers messages that are stored in the meantime. */
   get isRunning(): boolean {
     return this.#run !== null;
+  }
+
+  /** Whether it is not known under which ids a message of the chat is at its network. */
+  isOutcomeOpen({ parts: { log } }: NetworkChat): boolean {
+    const head = this.#sending === null ? log.queue.head() : null;
+    return this.#sending !== null || (head !== null && isOutcomeOpen(head));
   }
 
   /** A message was stored with its first attempt. Any other open attempt was lost with its instance. */
@@ -98,6 +105,7 @@ export class Outbox {
     const isMarked = this.#marked === row.seq;
     if (isMarked) this.#marked = null;
     chat.change(row.message, status, error, isMarked ? { ...row, delivery: notBegun(row.delivery) } : undefined);
+    chat.parts.echoes.onOutcome();
   }
 
   /** Delivers until the queue is empty or must wait. Concurrent callers share one run. */
@@ -208,7 +216,7 @@ export class Outbox {
     if (!chat.exists()) return false;
     parts.report.counted(outcome.outcome);
     if (outcome.outcome === "sent" && outcome.addresses.length > 0) contact.learn(outcome.addresses);
-    if (outcome.outcome === "moved") contact.move({ from: null, to: [outcome.address] });
+    if (outcome.outcome === "moved") contact.follow(outcome);
     const current = attempt.current();
     if (current) attempt.broken = this.#settle(chat, current, outcome, attempt) ?? attempt.broken;
     const { broken: reason } = attempt;
@@ -234,6 +242,7 @@ export class Outbox {
     if (after.status !== message.status || after.error !== message.error) {
       chat.change(message, after.status, after.error, after);
     } else log.writeDelivery(seq, after);
+    chat.parts.echoes.onOutcome();
     return after.broken;
   }
 
@@ -269,6 +278,7 @@ export class Outbox {
     // A status without our id may be of another message, unless its own id is known.
     const isSure = part.isOurs || after.parts.ids.includes(networkId);
     chat.save(current, before, after, { failedAt, price: isSure ? price : undefined });
+    chat.parts.echoes.onOutcome();
     if (after.broken === undefined) return Promise.resolve();
     if (this.#sending?.seq === current.seq) {
       // The attempt reports it at its end. Until then its answer may still show that the channel works.

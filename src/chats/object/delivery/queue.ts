@@ -35,6 +35,12 @@ export class DeliveryQueue implements DuePart {
     this.#parts = parts;
   }
 
+  /** Whether it is not known under which ids a message of the chat is at its network. */
+  get isOutcomeOpen(): boolean {
+    const chat = this.#parts.networkChat();
+    return chat !== null && this.#outbox.isOutcomeOpen(chat);
+  }
+
   /** The delivery of a new message. @param depth the number of messages before it in the queue */
   newDelivery(depth: number): Delivery {
     return newDelivery(depth === 0 && !this.#outbox.isRunning, this.#parts.clock.now());

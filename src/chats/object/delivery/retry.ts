@@ -112,7 +112,9 @@ export function settle(
     case "moved": {
       // At once. But two addresses may lead to each other, so further moves wait.
       const nextAt = delivery.attempts > 1 ? now + backoff : now;
-      return waiting({ ...closed, nextAt }, { code: "moved", message: "The contact has another address" });
+      const message =
+        outcome.lostTopic === undefined ? "The contact has another address" : "The topic no longer exists";
+      return waiting({ ...closed, nextAt }, { code: "moved", message });
     }
     case "unknown": {
       const nextAt = now + Math.max(backoff, policy.unknownWaitMs);

@@ -14,6 +14,7 @@ import { unavailable } from "../../../model/error.ts";
 import type { FileInfo } from "../../../model/file.ts";
 import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { Adoption } from "../identity.ts";
+import type { ChatTables } from "../log/chat-tables.ts";
 import { isFull } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { type FileRow, FileRows, NEVER, type Uploader } from "./file-rows.ts";
@@ -38,6 +39,7 @@ const BEGUN = "begunByFile";
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;
+  tables: ChatTables;
   adoption: Adoption;
   log: MessageLog;
   /** See `ScheduledMessages`. */
@@ -59,7 +61,7 @@ export class ChatFiles implements DuePart {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.rows = new FileRows(parts.storage.sql);
+    this.rows = new FileRows(parts.tables);
   }
 
   /**
@@ -85,7 +87,7 @@ export class ChatFiles implements DuePart {
     { id, size, fileName, idempotencyHash }: FileRequest,
     uploader: Uploader,
   ): Exclude<ReserveAnswer, Unknown> {
-    const { storage, log } = this.#parts;
+    const { storage, tables, log } = this.#parts;
     const now = Date.now();
     const known = idempotencyHash === null ? null : this.rows.upload(idempotencyHash);
     if (known && known.size !== size) return { outcome: "refused", code: "idempotency_mismatch" };
@@ -103,7 +105,7 @@ export class ChatFiles implements DuePart {
     const { count, bytes } = this.rows.waiting(uploader, now);
     if (count >= MAX_UNUSED_FILES || bytes + size > MAX_UNUSED_BYTES)
       return { outcome: "refused", code: "upload_limit" };
-    storage.transactionSync(() => {
+    tables.transaction(() => {
       if (!storage.kv.get(HAS_FILES)) storage.kv.put(HAS_FILES, true);
       this.rows.put({ id, meta: { state: "reserved", size, fileName, uploader }, deleteAt: now + RESERVED_MS });
       if (idempotencyHash !== null) this.rows.putUpload(idempotencyHash, { id, size });
@@ -126,7 +128,7 @@ export class ChatFiles implements DuePart {
     const doc = shownUpload(id, info, deleteAt);
     const file = idempotencyHash === null ? info : { ...info, openUntil: row.deleteAt };
     const { uploader = "company" } = meta;
-    this.#parts.storage.transactionSync(() => {
+    this.#parts.tables.transaction(() => {
       this.rows.put({ id, meta: { state: "unused", size: info.size, info: file, uploader }, deleteAt });
       if (idempotencyHash !== null) this.rows.answered(id, idempotencyHash, doc);
     });

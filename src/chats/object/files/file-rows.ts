@@ -1,4 +1,5 @@
 import type { FileMedia } from "../../../model/chat-answers.ts";
+import type { ChatTables, LateTable } from "../log/chat-tables.ts";
 
 /** Who uploaded a file. The unused files of each have limits of their own, so that neither takes the other's room. */
 export type Uploader = "company" | "visitor";
@@ -38,18 +39,20 @@ const COLUMNS = "id, meta, delete_at as deleteAt";
 
 /** The files of a chat that no message or several messages show, and its uploads with an idempotency key. */
 export class FileRows {
-  readonly #sql: SqlStorage;
+  readonly #files: LateTable;
+  readonly #uploads: LateTable;
   /** When the next file is deleted, Unix milliseconds; null if there is none, undefined if not read. */
   #nextAt: number | null | undefined;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  constructor(tables: ChatTables) {
+    this.#files = tables.files;
+    this.#uploads = tables.uploads;
   }
 
   /** When the next file is deleted, Unix milliseconds; null if there is none. It can be in the past. */
   nextAt(): number | null {
     if (this.#nextAt === undefined) {
-      const [row] = this.#sql.exec<{ at: number | null }>("select min(delete_at) as at from files").toArray();
+      const [row] = this.#files.run<{ at: number | null }>("select min(delete_at) as at from files");
       this.#nextAt = row?.at == null || row.at === NEVER ? null : row.at;
     }
     return this.#nextAt;
@@ -58,11 +61,12 @@ export class FileRows {
   /** The same without the files that are only reserved. */
   nextStoredAt(): number | null {
     const query = `select min(delete_at) as at from files where delete_at < ? and meta ->> '$.state' <> 'reserved'`;
-    return this.#sql.exec<{ at: number | null }>(query, NEVER).one().at;
+    const [row] = this.#files.run<{ at: number | null }>(query, NEVER);
+    return row?.at ?? null;
   }
 
   byId(id: string): FileRow | null {
-    const [row] = this.#sql.exec<FileColumns>(`select ${COLUMNS} from files where id = ?`, id).toArray();
+    const [row] = this.#files.run<FileColumns>(`select ${COLUMNS} from files where id = ?`, id);
     return row ? fileRow(row) : null;
   }
 
@@ -70,12 +74,12 @@ export class FileRows {
   waiting(uploader: Uploader, now: number): { count: number; bytes: number } {
     const query = `select count(*) as count, sum(meta ->> '$.size') as bytes from files where delete_at > ?
       and meta ->> '$.state' in ('reserved', 'unused') and coalesce(meta ->> '$.uploader', 'company') = ?`;
-    const [row] = this.#sql.exec<{ count: number; bytes: number | null }>(query, now, uploader).toArray();
+    const [row] = this.#files.run<{ count: number; bytes: number | null }>(query, now, uploader);
     return { count: row?.count ?? 0, bytes: row?.bytes ?? 0 };
   }
 
   put({ id, meta, deleteAt }: FileRow): void {
-    this.#sql.exec(
+    this.#files.insert(
       "insert into files (id, meta, delete_at) values (?, ?, ?) on conflict (id) do update set meta = excluded.meta, delete_at = excluded.delete_at",
       ...[id, JSON.stringify(meta), deleteAt],
     );
@@ -84,23 +88,21 @@ export class FileRows {
 
   /** A message shows the file now. */
   remove(id: string): void {
-    this.#sql.exec("delete from files where id = ?", id);
+    this.#files.run("delete from files where id = ?", id);
     this.#nextAt = undefined;
   }
 
   /** The files that are due to be deleted now, at most `limit`. */
   due(now: number, limit: number): FileRow[] {
-    return this.#sql
-      .exec<FileColumns>(`select ${COLUMNS} from files where delete_at <= ? limit ?`, now, limit)
-      .toArray()
+    return this.#files
+      .run<FileColumns>(`select ${COLUMNS} from files where delete_at <= ? limit ?`, now, limit)
       .map(fileRow);
   }
 
   /** The files of a message that is blank or gone. */
   endedOf(messageId: string): string[] {
-    return this.#sql
-      .exec<{ id: string }>("select id from files where meta ->> '$.messageId' = ?", messageId)
-      .toArray()
+    return this.#files
+      .run<{ id: string }>("select id from files where meta ->> '$.messageId' = ?", messageId)
       .map(({ id }) => id);
   }
 
@@ -109,19 +111,19 @@ export class FileRows {
     const due = "delete_at <= ? and id in (select value from json_each(?))";
     const given = [now, JSON.stringify(ids)];
     const openUntil = "meta ->> '$.openUntil'";
-    this.#sql.exec(`update files set delete_at = ${openUntil} where ${due} and ${openUntil} > ?`, ...given, now);
-    this.#sql.exec(`delete from files where ${due}`, ...given);
+    this.#files.run(`update files set delete_at = ${openUntil} where ${due} and ${openUntil} > ?`, ...given, now);
+    this.#files.run(`delete from files where ${due}`, ...given);
     this.#nextAt = undefined;
   }
 
   upload(dedupe: string): UploadRow | null {
     const query = "select id, size, doc from uploads where dedupe = ?";
-    const [row] = this.#sql.exec<{ id: string; size: number; doc: string | null }>(query, dedupe).toArray();
+    const [row] = this.#uploads.run<{ id: string; size: number; doc: string | null }>(query, dedupe);
     return row ?? null;
   }
 
   putUpload(dedupe: string, { id, size }: Omit<UploadRow, "doc">): void {
-    this.#sql.exec(
+    this.#uploads.insert(
       "insert into uploads (dedupe, id, size) values (?, ?, ?) on conflict (dedupe) do update set id = excluded.id",
       ...[dedupe, id, size],
     );
@@ -129,7 +131,7 @@ export class FileRows {
 
   /** An upload has ended: its key gets this answer from now on. */
   answered(id: string, dedupe: string, doc: string): void {
-    this.#sql.exec("update uploads set doc = ? where dedupe = ? and id = ?", doc, dedupe, id);
+    this.#uploads.run("update uploads set doc = ? where dedupe = ? and id = ?", doc, dedupe, id);
   }
 
   /** A change failed, or the storage was deleted. */

@@ -1,13 +1,14 @@
+import type { ChatTables, LateTable } from "./chat-tables.ts";
 import { CheckedRows, checkComplete } from "./integrity.ts";
 import type { SeqRange } from "./rows.ts";
 
 /** The messages of a range as JSON, newest first. Throws if some are missing. */
 export class MessageDocuments {
-  readonly #sql: SqlStorage;
+  readonly #messages: LateTable;
   readonly #checked = new CheckedRows();
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  constructor(tables: ChatTables) {
+    this.#messages = tables.messages;
   }
 
   /**
@@ -21,9 +22,9 @@ export class MessageDocuments {
         || '],"pagination":' || ? || '}' as blob) as page, ${this.#countSql(range)} as found
         from messages where seq between ? and ?`;
       type Row = { page: ArrayBuffer; found: number };
-      const { page, found } = this.#sql.exec<Row>(query, pagination, low, high).one();
-      this.#check(range, found);
-      return new Uint8Array(page);
+      const [row] = this.#messages.run<Row>(query, pagination, low, high);
+      this.#check(range, row?.found ?? 0);
+      if (row) return new Uint8Array(row.page);
     } catch (error) {
       // SQLite limits a text to 2 MB, and a hundred long messages can have more.
       if (!String(error).includes("SQLITE_TOOBIG")) throw error;
@@ -37,9 +38,9 @@ export class MessageDocuments {
     try {
       const query = `select group_concat(doc, ',' order by seq desc) as docs, ${this.#countSql(range)} as found
         from messages where seq between ? and ?`;
-      const { docs, found } = this.#sql.exec<{ docs: string | null; found: number }>(query, low, high).one();
-      this.#check(range, found);
-      return docs ?? "";
+      const [row] = this.#messages.run<{ docs: string | null; found: number }>(query, low, high);
+      this.#check(range, row?.found ?? 0);
+      return row?.docs ?? "";
     } catch (error) {
       // SQLite limits a text to 2 MB, so each half is read separately.
       if (low >= high || !String(error).includes("SQLITE_TOOBIG")) throw error;

@@ -1,6 +1,7 @@
 import type { EventFact, EventType } from "../../../model/event.ts";
 import type { Message, Reaction } from "../../../model/message.ts";
 import type { EventRange } from "../../../model/webhook.ts";
+import type { ChatTables } from "./chat-tables.ts";
 
 const RECENT_EVENTS = 1_000;
 
@@ -13,57 +14,78 @@ type EventRow = { n: number; type: EventType; seq: number | null; note: string |
  * It has no text, so that a redaction has nothing to remove here.
  */
 export class EventLog {
-  readonly #sql: SqlStorage;
+  readonly #tables: Pick<ChatTables, "sql" | "events">;
+  readonly #begunAt: () => number;
   readonly #onEvent: () => void;
   #newest: number | undefined;
 
-  /** @param onEvent called after an event was stored */
-  constructor(sql: SqlStorage, onEvent: () => void) {
-    this.#sql = sql;
+  /**
+   * @param begunAt when the chat was created, Unix milliseconds
+   * @param onEvent called after an event was stored
+   */
+  constructor(tables: Pick<ChatTables, "sql" | "events">, begunAt: () => number, onEvent: () => void) {
+    this.#tables = tables;
+    this.#begunAt = begunAt;
     this.#onEvent = onEvent;
   }
 
-  /** The number of the newest event; 0 if there is none. */
+  /** The number of the newest event. */
   get newest(): number {
-    this.#newest ??= this.#sql.exec<{ n: number }>("select coalesce(max(n), 0) as n from events").one().n;
+    this.#newest ??= this.#tables.sql.exec<{ n: number }>(`select max(n) as n from ${this.#source}`).one().n;
     return this.#newest;
   }
 
-  append({ type, seq, note, at }: NewEvent): void {
+  /** SQL of the rows. A chat in which nothing has happened has only been created, which its identity says. */
+  get #source(): string {
+    if (this.#tables.events.exists) return "events";
+    return `(select 1 as n, 'chat.created' as type, null as seq, null as note, ${this.#begunAt()} as at)`;
+  }
+
+  /** Writes the first event. @param at when the chat was created, Unix milliseconds */
+  begin(at: number): void {
+    this.#insert(1, { type: "chat.created", seq: null, note: null, at });
+  }
+
+  append(event: NewEvent): void {
     const n = this.newest + 1;
-    this.#sql.exec(
-      "insert into events (n, type, seq, note, at) values (?, ?, ?, ?, ?)",
-      ...[n, type, seq, note && JSON.stringify(note), at],
-    );
+    if (!this.#tables.events.exists) this.begin(this.#begunAt());
+    this.#insert(n, event);
     this.#newest = n;
     this.#onEvent();
   }
 
+  #insert(n: number, { type, seq, note, at }: NewEvent): void {
+    this.#tables.events.insert(
+      "insert into events (n, type, seq, note, at) values (?, ?, ?, ?, ?)",
+      ...[n, type, seq, note && JSON.stringify(note), at],
+    );
+  }
+
   /** The events of a range, including both ends, in order. */
   range(first: number, last: number): EventFact[] {
-    const query = "select n, type, seq, note, at from events where n between ? and ? order by n";
-    return this.#sql.exec<EventRow>(query, first, last).toArray().map(factOf);
+    const query = `select n, type, seq, note, at from ${this.#source} where n between ? and ? order by n`;
+    return this.#tables.sql.exec<EventRow>(query, first, last).toArray().map(factOf);
   }
 
   /** The first events of these types in a range, including both ends, in order. */
   matching([first, last]: EventRange, types: EventType[], limit: number): EventFact[] {
-    const query = `select n, type, seq, note, at from events where n between ? and ?
+    const query = `select n, type, seq, note, at from ${this.#source} where n between ? and ?
       and type in (select value from json_each(?)) order by n limit ?`;
-    const rows = this.#sql.exec<EventRow>(query, first, last, JSON.stringify(types), limit).toArray();
+    const rows = this.#tables.sql.exec<EventRow>(query, first, last, JSON.stringify(types), limit).toArray();
     return rows.map(factOf);
   }
 
   /** How many events of these types are in a range, including both ends. */
   count([first, last]: EventRange, types: EventType[]): number {
-    const query =
-      "select count(*) as count from events where n between ? and ? and type in (select value from json_each(?))";
-    return this.#sql.exec<{ count: number }>(query, first, last, JSON.stringify(types)).one().count;
+    const query = `select count(*) as count from ${this.#source}
+      where n between ? and ? and type in (select value from json_each(?))`;
+    return this.#tables.sql.exec<{ count: number }>(query, first, last, JSON.stringify(types)).one().count;
   }
 
   /** The types of the events of a range, including both ends. */
   types(first: number, last: number): EventType[] {
-    const query = "select distinct type from events where n between ? and ?";
-    const rows = this.#sql.exec<{ type: EventType }>(query, first, last).toArray();
+    const query = `select distinct type from ${this.#source} where n between ? and ?`;
+    const rows = this.#tables.sql.exec<{ type: EventType }>(query, first, last).toArray();
     return rows.map(({ type }) => type);
   }
 
@@ -71,7 +93,7 @@ export class EventLog {
   lastReactionAt(seq: number, by: Reaction["by"]): number | null {
     const query = `select note ->> '$.at' as at from events where n > ? and type = 'message.reaction' and seq = ?
       and note ->> '$.by' = ? order by n desc limit 1`;
-    const [row] = this.#sql.exec<{ at: number }>(query, this.newest - RECENT_EVENTS, seq, by).toArray();
+    const [row] = this.#tables.events.run<{ at: number }>(query, this.newest - RECENT_EVENTS, seq, by);
     return row?.at ?? null;
   }
 

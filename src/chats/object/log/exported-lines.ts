@@ -1,5 +1,6 @@
 import type { ExportAsked } from "../../../model/chat-answers.ts";
 import type { Notes } from "../notes.ts";
+import type { ChatTables } from "./chat-tables.ts";
 import { checkComplete } from "./integrity.ts";
 import type { SeqBounds } from "./ranges.ts";
 
@@ -16,6 +17,7 @@ const NOTE_PLACE = /^note_(\d+)$/;
 interface ExportedParts {
   log: { bounds(): SeqBounds };
   notes: Pick<Notes, "exportedLines">;
+  tables: ChatTables;
 }
 
 /** Lines of JSON in UTF-8, and how to continue; see `ExportAnswer`. */
@@ -39,37 +41,43 @@ interface Lines {
  * up to the newest message when the last note was read. The notes come between the two. What is deleted meanwhile is left
  * out.
  */
-export function exportedPage(sql: SqlStorage, asked: ExportAsked, { log, notes }: ExportedParts): ExportedPage {
+export function exportedPage({ log, notes, tables }: ExportedParts, asked: ExportAsked): ExportedPage {
   const { floor, newest } = log.bounds();
   let lines = "";
   let { unplacedAfter } = asked;
   if (asked.upTo === null) {
-    const before = linesBeforeMessages(sql, unplacedAfter, notes);
+    const before = linesBeforeMessages(tables, unplacedAfter, notes);
     ({ lines, last: unplacedAfter } = before);
     if (!before.isComplete) {
       return { lines: new TextEncoder().encode(lines), seq: asked.seq, upTo: null, unplacedAfter };
     }
   }
   const upTo = Math.min(asked.upTo ?? newest, newest);
-  const placed = placedLines(sql, lines, Math.max(asked.seq, Math.min(floor, upTo)), upTo);
+  const placed = placedLines(tables, lines, Math.max(asked.seq, Math.min(floor, upTo)), upTo);
   return { lines: new TextEncoder().encode(placed.lines), seq: placed.last, upTo, unplacedAfter };
 }
 
 /** The messages without a place, and then the notes. */
-function linesBeforeMessages(sql: SqlStorage, after: string, notes: ExportedParts["notes"]): Lines {
+function linesBeforeMessages(tables: ChatTables, after: string, notes: ExportedParts["notes"]): Lines {
   const noted = NOTE_PLACE.exec(after)?.[1];
-  const withoutSeq = noted === undefined ? linesWithoutSeq(sql, after) : { lines: "", last: after, isComplete: true };
+  const withoutSeq =
+    noted === undefined ? linesWithoutSeq(tables, after) : { lines: "", last: after, isComplete: true };
   if (!withoutSeq.isComplete) return withoutSeq;
   const { lines, last, isComplete } = notes.exportedLines(Number(noted ?? 0), MAX_CHARACTERS - withoutSeq.lines.length);
   return { lines: withoutSeq.lines + lines, last: `note_${last}`, isComplete };
 }
 
 /** Messages without a place, in the order of their ids: those that wait for their time, and those that ended before it. */
-function linesWithoutSeq(sql: SqlStorage, after: string): Lines {
+function linesWithoutSeq({ sql, scheduled, unplaced }: ChatTables, after: string): Lines {
+  const sources = [
+    ...(scheduled.exists ? ["select id, doc from scheduled"] : []),
+    ...(unplaced.exists ? ["select id, doc from unplaced"] : []),
+  ];
+  if (sources.length === 0) return { lines: "", last: after, isComplete: true };
   let lines = "";
   let last = after;
   for (let read = 0; read < MAX_MESSAGES && lines.length < MAX_CHARACTERS; read += READ_AT_ONCE) {
-    const query = `select id, doc from (select id, doc from scheduled union all select id, doc from unplaced)
+    const query = `select id, doc from (${sources.join(" union all ")})
       where id > ? and json_valid(doc) order by id limit ?`;
     const rows = sql.exec<{ id: string; doc: string }>(query, last, READ_AT_ONCE).toArray();
     for (const { doc } of rows) lines += `{"type":"scheduled","message":${doc}}\n`;
@@ -80,14 +88,19 @@ function linesWithoutSeq(sql: SqlStorage, after: string): Lines {
 }
 
 /** Messages after the seq `after` up to `upTo`, oldest first, behind the lines that the page has already. */
-function placedLines(sql: SqlStorage, before: string, after: number, upTo: number): { lines: string; last: number } {
+function placedLines(
+  { messages }: ChatTables,
+  before: string,
+  after: number,
+  upTo: number,
+): { lines: string; last: number } {
   let lines = before;
   let last = after;
   const end = Math.min(upTo, after + MAX_MESSAGES);
   while (last < end && lines.length < MAX_CHARACTERS) {
     const high = Math.min(end, last + READ_AT_ONCE);
     const query = "select doc from messages where seq between ? and ? and json_valid(doc) order by seq";
-    const rows = sql.exec<{ doc: string }>(query, last + 1, high).toArray();
+    const rows = messages.run<{ doc: string }>(query, last + 1, high);
     checkComplete(rows.length, high - last);
     for (const { doc } of rows) lines += `{"type":"message","message":${doc}}\n`;
     last = high;

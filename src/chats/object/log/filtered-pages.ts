@@ -4,6 +4,7 @@ import { MAX_PAGE_TEXT } from "../../../model/list-page.ts";
 import type { Message } from "../../../model/message.ts";
 import { WORDS } from "../../../model/received.ts";
 import { ShortSteps } from "../../../platform/object/short-steps.ts";
+import type { ChatTables, LateTable } from "./chat-tables.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** The most messages that one page examines. */
@@ -24,11 +25,11 @@ type Examined = { seq: number; size: number; text: string | null };
 
 /** Pages of those messages of a chat that a filter selects, as JSON, newest first. */
 export class FilteredPages {
-  readonly #sql: SqlStorage;
+  readonly #messages: LateTable;
   readonly #log: Pick<MessageLog, "bounds" | "cursor">;
 
-  constructor(sql: SqlStorage, log: Pick<MessageLog, "bounds" | "cursor">) {
-    this.#sql = sql;
+  constructor(tables: ChatTables, log: Pick<MessageLog, "bounds" | "cursor">) {
+    this.#messages = tables.messages;
     this.#log = log;
   }
 
@@ -82,11 +83,11 @@ export class FilteredPages {
       from messages where seq between ? and ? order by seq desc limit ?`;
     const values = fields.map((field) => filter[field] ?? "");
     for (let top = high; top >= low; top -= READ_AT_ONCE) {
-      yield* this.#sql.exec<Examined>(query, ...values, low, top, READ_AT_ONCE).toArray();
+      yield* this.#messages.run<Examined>(query, ...values, low, top, READ_AT_ONCE);
     }
   }
 
   #at(seq: number): string | undefined {
-    return this.#sql.exec<{ doc: string }>("select doc from messages where seq = ?", seq).toArray()[0]?.doc;
+    return this.#messages.run<{ doc: string }>("select doc from messages where seq = ?", seq)[0]?.doc;
   }
 }

@@ -1,4 +1,5 @@
 import type { Media } from "../../../model/chat-answers.ts";
+import type { ChatTables, LateTable } from "./chat-tables.ts";
 
 /** The newest of the deleted messages: its seq, its time in Unix milliseconds, and the count of messages queued up to it. */
 export interface Floor {
@@ -23,13 +24,17 @@ const NO_FLOOR: Floor = { seq: 0, at: 0, queued: 0 };
  */
 export class LogFloor {
   readonly #storage: DurableObjectStorage;
+  readonly #tables: ChatTables;
+  readonly #messages: LateTable;
   readonly #endMedia: EndMedia;
   #copy: Floor | undefined;
   /** The time of the oldest message that is left; undefined if not read. */
   #oldestAt: number | undefined;
 
-  constructor(storage: DurableObjectStorage, endMedia: EndMedia) {
+  constructor(storage: DurableObjectStorage, tables: ChatTables, endMedia: EndMedia) {
     this.#storage = storage;
+    this.#tables = tables;
+    this.#messages = tables.messages;
     this.#endMedia = endMedia;
   }
 
@@ -55,26 +60,26 @@ export class LogFloor {
     const query = `select seq, doc ->> '$.createdAt' as createdAt, queued, status = 'QUEUED' as isWaiting
       from messages where seq > ? order by seq limit ?`;
     type Row = { seq: number; createdAt: string; queued: number; isWaiting: number };
-    const rows = this.#storage.sql.exec<Row>(query, this.seq, limit).toArray();
+    const rows = this.#messages.run<Row>(query, this.seq, limit);
     return rows.map(({ createdAt, ...row }) => ({ ...row, at: Date.parse(createdAt), isWaiting: row.isWaiting === 1 }));
   }
 
   /** Deletes the messages up to one, with everything that is stored of them, or none. */
   raise({ seq, at, queued }: Floor): void {
-    const { kv, sql } = this.#storage;
+    const { kv } = this.#storage;
     const floor = { seq, at, queued };
-    this.#storage.transactionSync(() => {
+    this.#tables.transaction(() => {
       const redactedQuery = "select seq from messages where seq > ? and seq <= ? and redacted_at is not null";
-      const redacted = sql.exec<{ seq: number }>(redactedQuery, this.seq, seq).toArray();
+      const redacted = this.#messages.run<{ seq: number }>(redactedQuery, this.seq, seq);
       for (const row of redacted) {
         kv.delete(redactionKey(row.seq));
         kv.delete(unreportedKey(row.seq));
       }
       const fileQuery = `select doc ->> '$.id' as id, media from messages
         where seq > ? and seq <= ? and media ->> '$.fileId' is not null`;
-      const files = sql.exec<{ id: string; media: string }>(fileQuery, this.seq, seq).toArray();
+      const files = this.#messages.run<{ id: string; media: string }>(fileQuery, this.seq, seq);
       for (const { id, media } of files) this.#endMedia(JSON.parse(media) as Media, id, Date.now());
-      sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);
+      this.#messages.run("delete from messages where seq > ? and seq <= ?", this.seq, seq);
       kv.put("floor", floor);
     });
     this.#copy = floor;

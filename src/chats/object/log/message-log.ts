@@ -1,10 +1,8 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
-import type { CountedMessage } from "../../../model/conversation-counts.ts";
 import { isMessageId, seqOf } from "../../../model/id.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
-import { wroteAt } from "../../../model/reply-window.ts";
-import { prepareSchema } from "../../../platform/object/schema-steps.ts";
 import { type StatusChange, updated, withStatus } from "../status-change.ts";
+import type { ChatTables, LateTable } from "./chat-tables.ts";
 import {
   type DeliveryKnown,
   type DeliveryRow,
@@ -14,6 +12,7 @@ import {
 } from "./delivery-column.ts";
 import { MessageDocuments } from "./documents.ts";
 import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
+import { Exchange } from "./exchange.ts";
 import { type EndMedia, type Floor, LogFloor, redactionKey } from "./floor.ts";
 import { HeardChanges } from "./heard-changes.ts";
 import { checkComplete } from "./integrity.ts";
@@ -22,10 +21,7 @@ import { QueueIndex } from "./queue-index.ts";
 import type { SeqBounds } from "./ranges.ts";
 import { redacted } from "./redaction.ts";
 import { insertRow, type NewMessage } from "./rows.ts";
-import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
-
-const MESSAGES_A_READ = 250;
 
 /**
  * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
@@ -34,13 +30,15 @@ const MESSAGES_A_READ = 250;
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #endMedia: EndMedia;
-  readonly #sql: SqlStorage;
+  readonly #tables: ChatTables;
+  readonly #messages: LateTable;
   readonly documents: MessageDocuments;
   readonly events: EventLog;
   readonly queue: QueueIndex;
   readonly floor: LogFloor;
   readonly heard: HeardChanges;
   readonly networkIds: NetworkIds;
+  readonly exchange: Exchange;
   /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
   /** Counts how often this instance redacted or deleted messages. */
@@ -50,24 +48,28 @@ export class MessageLog {
   #measured: { changes: number; bytes: number } | undefined;
 
   /**
+   * @param begunAt when the chat was created, Unix milliseconds
    * @param onEvent called after an event was stored
    * @param endMedia called in the commit in which a message loses its media
    */
-  constructor(storage: DurableObjectStorage, onEvent: () => void, endMedia: EndMedia) {
+  constructor(
+    storage: DurableObjectStorage,
+    tables: ChatTables,
+    begunAt: () => number,
+    onEvent: () => void,
+    endMedia: EndMedia,
+  ) {
     this.#storage = storage;
     this.#endMedia = endMedia;
-    this.#sql = storage.sql;
-    this.documents = new MessageDocuments(storage.sql);
-    this.events = new EventLog(storage.sql, onEvent);
-    this.queue = new QueueIndex(storage, () => this.newest());
-    this.floor = new LogFloor(storage, endMedia);
-    this.heard = new HeardChanges(storage.sql);
-    this.networkIds = new NetworkIds(storage.sql, () => this.newest());
-  }
-
-  /** Creates or upgrades the schema. */
-  prepare(): void {
-    prepareSchema(this.#storage, CHAT_SCHEMA);
+    this.#tables = tables;
+    this.#messages = tables.messages;
+    this.documents = new MessageDocuments(tables);
+    this.events = new EventLog(tables, begunAt, onEvent);
+    this.queue = new QueueIndex(storage, tables, () => this.newest());
+    this.floor = new LogFloor(storage, tables, endMedia);
+    this.heard = new HeardChanges(tables);
+    this.networkIds = new NetworkIds(tables, () => this.newest());
+    this.exchange = new Exchange(tables, () => this.newest());
   }
 
   forget(): void {
@@ -88,7 +90,7 @@ export class MessageLog {
   newest(): { seq: number; at: number; queued: number } {
     if (!this.#newest) {
       const query = "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1";
-      const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(query).toArray();
+      const [row] = this.#messages.run<{ seq: number; createdAt: string; queued: number }>(query);
       // The log has at least the messages that the chat has reported to its organization.
       this.#newest = row
         ? { seq: row.seq, at: Date.parse(row.createdAt), queued: row.queued }
@@ -135,7 +137,8 @@ export class MessageLog {
     this.commit([{ type, seq: message.seq, note: null, at }], () => {
       row.scheduled?.remove();
       row.takeFile?.();
-      insertRow(this.#sql, row, doc, queued);
+      row.held?.remove();
+      insertRow(this.#messages, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };
     this.documents.stored(message.seq);
@@ -146,7 +149,7 @@ export class MessageLog {
   /** Writes rows and their events, or nothing: an object whose write failed can continue. */
   commit(events: NewEvent[], write: () => void): void {
     try {
-      this.#storage.transactionSync(() => {
+      this.#tables.transaction(() => {
         write();
         for (const event of events) this.events.append(event);
       });
@@ -156,66 +159,25 @@ export class MessageLog {
     }
   }
 
-  /** Walks the messages after `seq`, oldest first: who wrote each, and when. */
-  *messagesAfter(seq: number): Generator<CountedMessage & { seq: number }> {
-    const query = `select seq, doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
-        doc ->> '$.networkTime' as networkTime, case when named = 1 then doc ->> '$.senderId' end as namedSenderId
-      from messages where seq > ? order by seq limit ?`;
-    type Row = Record<"direction" | "createdAt", string> & { seq: number } & Record<
-        "networkTime" | "namedSenderId",
-        string | null
-      >;
-    for (let after = seq, isMore = true; isMore; ) {
-      const rows = this.#sql.exec<Row>(query, after, MESSAGES_A_READ).toArray();
-      for (const { direction, createdAt, networkTime, ...message } of rows) {
-        const networkAt = networkTime === null ? null : Date.parse(networkTime);
-        yield { ...message, isInbound: direction === "INBOUND", at: Date.parse(createdAt), networkAt };
-      }
-      after = rows.at(-1)?.seq ?? after;
-      isMore = rows.length === MESSAGES_A_READ;
-    }
-  }
-
-  /**
-   * When the contact wrote the first message after the last one to it, Unix milliseconds, among the newest 1,000
-   * messages; null if it wrote none.
-   */
-  firstUnansweredAt(): number | null {
-    const query = `select doc ->> '$.createdAt' as at from messages where seq > coalesce((
-        select seq from messages where seq > ?1 and doc ->> '$.direction' = 'OUTBOUND' order by seq desc limit 1), ?1)
-      order by seq limit 1`;
-    const [first] = this.#sql.exec<{ at: string }>(query, this.newest().seq - RECENT_MESSAGES).toArray();
-    return first ? Date.parse(first.at) : null;
-  }
-
-  /** When the contact last wrote, Unix milliseconds, among the newest 1,000 messages; null if it did not. */
-  contactWroteAt(): number | null {
-    const query = `select doc ->> '$.createdAt' as createdAt, doc ->> '$.networkTime' as networkTime
-      from messages where seq > ? and doc ->> '$.direction' = 'INBOUND' order by seq desc limit 1`;
-    type Row = { createdAt: string; networkTime: string | null };
-    const [last] = this.#sql.exec<Row>(query, this.newest().seq - RECENT_MESSAGES).toArray();
-    return last ? wroteAt(last) : null;
-  }
-
   /** A message by its id, which ends with its seq unless the message was scheduled. */
   byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
     const seq = seqOf(id);
     const key = seq === null ? "scheduled_id" : "seq";
     const query = `select seq, doc, redacted_at as redactedAt from messages where ${key} = ?`;
-    const [row] = this.#sql.exec<{ seq: number; doc: string; redactedAt: number | null }>(query, seq ?? id).toArray();
+    const [row] = this.#messages.run<{ seq: number; doc: string; redactedAt: number | null }>(query, seq ?? id);
     return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
   }
 
   /** The JSON of a message by its seq; null if there is none. */
   docAt(seq: number): string | null {
-    const [row] = this.#sql.exec<{ doc: string }>("select doc from messages where seq = ?", seq).toArray();
+    const [row] = this.#messages.run<{ doc: string }>("select doc from messages where seq = ?", seq);
     return row?.doc ?? null;
   }
 
   /** The JSON of the message since `since` (Unix milliseconds) whose id begins with `callId`; null if there is none. */
   ofCall(callId: string, since: number): string | null {
     const columns = "doc, doc ->> '$.createdAt' as at";
-    for (const { doc, at } of newestFirst<{ doc: string; at: string }>(this.#sql, columns)) {
+    for (const { doc, at } of newestFirst<{ doc: string; at: string }>(this.#messages, columns)) {
       if (Date.parse(at) < since) return null;
       if (doc.startsWith(`{"id":"${callId}`)) return doc;
     }
@@ -224,19 +186,19 @@ export class MessageLog {
 
   byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
     const query = "select doc, fingerprint from messages where dedupe = ?";
-    const [row] = this.#sql.exec<{ doc: string; fingerprint: string | null }>(query, dedupe).toArray();
+    const [row] = this.#messages.run<{ doc: string; fingerprint: string | null }>(query, dedupe);
     return row ?? null;
   }
 
   /** A message and the state of its delivery, queued or not; null if no network delivers it. */
   delivered(seq: number): QueuedMessage | null {
     const query = "select seq, doc, delivery, template from messages where seq = ? and delivery is not null";
-    const [row] = this.#sql.exec<DeliveryRow>(query, seq).toArray();
+    const [row] = this.#messages.run<DeliveryRow>(query, seq);
     return row ? queuedMessage(row) : null;
   }
 
   writeDelivery(seq: number, known: DeliveryKnown): void {
-    this.#sql.exec("update messages set delivery = ? where seq = ?", printDelivery(known), seq);
+    this.#messages.run("update messages set delivery = ? where seq = ?", printDelivery(known), seq);
   }
 
   /** Writes a message's new status or error, and the state of its delivery if that changed too. @returns the message */
@@ -246,8 +208,9 @@ export class MessageLog {
     const { seq, status } = message;
     const doc = JSON.stringify(message);
     const write = () => {
-      if (!known) this.#sql.exec("update messages set doc = ? where seq = ?", doc, seq);
-      else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, printDelivery(known), seq);
+      if (!known) this.#messages.run("update messages set doc = ? where seq = ?", doc, seq);
+      else
+        this.#messages.run("update messages set doc = ?, delivery = ? where seq = ?", doc, printDelivery(known), seq);
     };
     if (status === before.status) write();
     else this.commit([statusEvent(message)], write);
@@ -260,7 +223,7 @@ export class MessageLog {
     const message = updated(changed, at);
     const { seq } = message;
     this.commit([{ type, seq, note, at }], () => {
-      this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), seq);
+      this.#messages.run("update messages set doc = ? where seq = ?", JSON.stringify(message), seq);
     });
     return message;
   }
@@ -272,7 +235,7 @@ export class MessageLog {
     const failed = messages.map((message) => withStatus(message, { status: "FAILED", error, at }));
     this.commit(failed.map(statusEvent), () => {
       for (const message of failed) {
-        this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
+        this.#messages.run("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
       }
       this.queue.left(...failed.map(({ seq }) => seq));
     });
@@ -281,25 +244,25 @@ export class MessageLog {
   /** The template of a message; null if it has none. */
   templateOf(seq: number): UsedTemplate | null {
     const query = "select template from messages where seq = ?";
-    const [row] = this.#sql.exec<{ template: string | null }>(query, seq).toArray();
+    const [row] = this.#messages.run<{ template: string | null }>(query, seq);
     return row?.template ? (JSON.parse(row.template) as UsedTemplate) : null;
   }
 
   /** Whether one of the newest 1,000 messages shows an uploaded file. */
   showsFile(fileId: string): boolean {
     const shows = "select 1 from messages where seq > ? and media ->> '$.fileId' = ?";
-    return this.#sql.exec(shows, this.newest().seq - RECENT_MESSAGES, fileId).toArray().length > 0;
+    return this.#messages.run(shows, this.newest().seq - RECENT_MESSAGES, fileId).length > 0;
   }
 
   /** The media of a message, as it is stored; null if it has none. */
   mediaOf(seq: number): Media | null {
-    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seq).toArray();
+    const [row] = this.#messages.run<{ media: string | null }>("select media from messages where seq = ?", seq);
     return row?.media ? (JSON.parse(row.media) as Media) : null;
   }
 
   /** The network of a message no longer has its media. */
   mediaGone(seq: number): void {
-    this.#sql.exec(
+    this.#messages.run(
       `update messages set media = json_set(media, '$.gone', json('true'))
        where seq = ? and media ->> '$.id' is not null and media ->> '$.gone' is null`,
       seq,
@@ -309,7 +272,7 @@ export class MessageLog {
   /**
    * Blanks a message, and removes everything else that could reveal its text.
    * @param delivery the state of its delivery without texts; it stays because an attempt may be running
-   * @param call the name of the request; null if the contact deleted the message
+   * @param call the name of the request; null if its writer deleted the message
    * @returns the blank message
    */
   redact(message: Message, delivery: string | null, at: number, call: string | null): Message {
@@ -318,12 +281,13 @@ export class MessageLog {
     const { seq } = message;
     const blank = redacted(message, at, call === null ? "deletedAt" : "redactedAt");
     const failure = blank.status === message.status ? [] : [statusEvent(blank)];
-    const note = call === null ? { by: "contact" } : null;
+    const writer = message.direction === "INBOUND" ? "contact" : "organization";
+    const note = call === null ? { by: writer } : null;
     this.commit([...failure, { type: "message.redacted", seq, note, at }], () => {
       if (call !== null) this.#storage.kv.put(redactionKey(seq), call);
       if (message.status === "QUEUED") this.queue.left(seq);
       this.#endMedia(this.mediaOf(seq), message.id, at);
-      this.#sql.exec(
+      this.#messages.run(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
          where seq = ?`,
         ...[JSON.stringify(blank), at, delivery, seq],
@@ -334,7 +298,7 @@ export class MessageLog {
 
   isRedacted(seq: number): boolean {
     const redacted = "select 1 from messages where seq = ? and redacted_at is not null";
-    return this.#sql.exec(redacted, seq).toArray().length > 0;
+    return this.#messages.run(redacted, seq).length > 0;
   }
 
   /** The name of the request that redacted a message; undefined if none did. */
@@ -345,7 +309,7 @@ export class MessageLog {
   /** The chat's size in bytes. Reading it costs as much as storing a message, so it is read every 100 changes. */
   get bytes(): number {
     if (!this.#measured || this.changes - this.#measured.changes > 100) {
-      this.#measured = { changes: this.changes, bytes: this.#sql.databaseSize };
+      this.#measured = { changes: this.changes, bytes: this.#storage.sql.databaseSize };
     }
     return this.#measured.bytes;
   }

@@ -1,4 +1,12 @@
-import type { ChatIdentity, Draft, FileMedia, InboundDraft, Media, Prepared } from "../../../model/chat-answers.ts";
+import type {
+  ChatIdentity,
+  Draft,
+  EchoDraft,
+  FileMedia,
+  InboundDraft,
+  Media,
+  Prepared,
+} from "../../../model/chat-answers.ts";
 import type { Extra } from "../../../model/content-schema.ts";
 import { messageId } from "../../../model/id.ts";
 import type { Message, MessageWithoutSeq, ShownMedia } from "../../../model/message.ts";
@@ -124,7 +132,7 @@ function shownMedia({ contentType, size, fileName, width, height }: Media): Show
 }
 
 export function inboundMessage(
-  { id: callId, type, content, media, origin }: InboundDraft,
+  { id: callId, type, content, media, origin }: Omit<InboundDraft, "isStop" | "mediaId">,
   extra: InboundFields,
   { chatId, seq, at }: MessagePosition,
 ): Message {
@@ -149,6 +157,12 @@ export function inboundMessage(
     ...(media && { media: shownMedia(media) }),
     ...extra,
   };
+}
+
+/** A message that the company wrote elsewhere. It was sent there. */
+export function echoedMessage(draft: EchoDraft, extra: InboundFields, position: MessagePosition): Message {
+  const message = inboundMessage(draft, extra, position);
+  return { ...message, direction: "OUTBOUND", status: "SENT", sentAt: position.at, origin: draft.writtenIn };
 }
 
 /** The fields of a contact's message that not every message has. */

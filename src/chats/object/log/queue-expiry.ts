@@ -1,3 +1,4 @@
+import type { ChatTables, LateTable } from "./chat-tables.ts";
 import { type DeliveryRow, type QueuedMessage, queuedMessage } from "./delivery-column.ts";
 
 const MAX_ROWS = 500;
@@ -7,13 +8,13 @@ const MAX_ROWS = 500;
  * read once an instance. Times are Unix milliseconds.
  */
 export class QueueExpiry {
-  readonly #sql: SqlStorage;
+  readonly #messages: LateTable;
   readonly #floor: () => number;
   #earliest: number | null | undefined;
 
   /** @param floor every queued message has a higher seq */
-  constructor(sql: SqlStorage, floor: () => number) {
-    this.#sql = sql;
+  constructor(tables: ChatTables, floor: () => number) {
+    this.#messages = tables.messages;
     this.#floor = floor;
   }
 
@@ -42,7 +43,7 @@ export class QueueExpiry {
   expiredBy(now: number, after: number): QueuedMessage[] {
     const query = `select seq, doc, delivery, template from messages
       where seq > ? and expires_at <= ? and status = 'QUEUED' order by seq limit ?`;
-    const rows = this.#sql.exec<DeliveryRow>(query, Math.max(after, this.#floor()), now, MAX_ROWS).toArray();
+    const rows = this.#messages.run<DeliveryRow>(query, Math.max(after, this.#floor()), now, MAX_ROWS);
     return rows.map(queuedMessage);
   }
 
@@ -53,6 +54,7 @@ export class QueueExpiry {
 
   #readEarliest(after: number): number | null {
     const query = "select min(expires_at) as at from messages where seq > ? and expires_at > ? and status = 'QUEUED'";
-    return this.#sql.exec<{ at: number | null }>(query, this.#floor(), after).one().at;
+    const [row] = this.#messages.run<{ at: number | null }>(query, this.#floor(), after);
+    return row?.at ?? null;
   }
 }

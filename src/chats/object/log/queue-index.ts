@@ -1,3 +1,4 @@
+import type { ChatTables, LateTable } from "./chat-tables.ts";
 import { type DeliveryRow, type QueuedMessage, queuedMessage } from "./delivery-column.ts";
 import { QueueExpiry } from "./queue-expiry.ts";
 
@@ -6,6 +7,7 @@ const SAVE_FLOOR_EVERY = 100;
 /** Finds and counts the queued messages of a log at a cost that grows neither with the queue nor with the chat. */
 export class QueueIndex {
   readonly #storage: DurableObjectStorage;
+  readonly #messages: LateTable;
   readonly #newest: () => { seq: number; queued: number };
   readonly expiry: QueueExpiry;
   /** Every queued message has a higher seq. Messages never return to the queue, so an outdated floor is only too low. */
@@ -14,10 +16,11 @@ export class QueueIndex {
   #leftEarly: number[] | undefined;
 
   /** @param newest the newest message's seq, and the count of messages ever queued */
-  constructor(storage: DurableObjectStorage, newest: () => { seq: number; queued: number }) {
+  constructor(storage: DurableObjectStorage, tables: ChatTables, newest: () => { seq: number; queued: number }) {
     this.#storage = storage;
+    this.#messages = tables.messages;
     this.#newest = newest;
-    this.expiry = new QueueExpiry(storage.sql, () => this.#floor());
+    this.expiry = new QueueExpiry(tables, () => this.#floor());
   }
 
   forget(): void {
@@ -28,7 +31,7 @@ export class QueueIndex {
 
   depth(): number {
     const query = "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1";
-    const [first] = this.#storage.sql.exec<{ seq: number; queued: number }>(query, this.#floor()).toArray();
+    const [first] = this.#messages.run<{ seq: number; queued: number }>(query, this.#floor());
     const { seq: newest, queued } = this.#newest();
     this.#floorCopy = first ? first.seq - 1 : newest;
     if (!first) this.expiry.emptied();
@@ -39,7 +42,7 @@ export class QueueIndex {
   head(): QueuedMessage | null {
     const query = `select seq, doc, delivery, template from messages
       where seq > ? and status = 'QUEUED' order by seq limit 1`;
-    const [row] = this.#storage.sql.exec<DeliveryRow>(query, this.#floor()).toArray();
+    const [row] = this.#messages.run<DeliveryRow>(query, this.#floor());
     this.#floorCopy = row ? row.seq - 1 : this.#newest().seq;
     if (!row) this.expiry.emptied();
     return row ? queuedMessage(row) : null;

@@ -1,5 +1,6 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
+import type { LateTable } from "./chat-tables.ts";
 
 export interface NewMessage {
   message: Message;
@@ -15,6 +16,11 @@ export interface NewMessage {
   isNamed?: boolean | undefined;
   /** Takes the file that the message names, in the same commit. */
   takeFile?: (() => void) | undefined;
+  /** Set for an echo that was held. */
+  held?: {
+    /** Removes it from those that are held, in the same commit. */
+    remove(): void;
+  };
   /** Set for a message that was scheduled: its id does not end with its seq. */
   scheduled?: {
     /** Removes it from the scheduled messages, in the same commit. */
@@ -30,12 +36,12 @@ export interface SeqRange {
 
 /** Inserts a row. @param queued how many messages up to this one were queued when stored */
 export function insertRow(
-  sql: SqlStorage,
+  messages: LateTable,
   { message, dedupe, fingerprint, template, delivery, media, isNamed, scheduled }: NewMessage,
   doc: string,
   queued: number,
 ): void {
-  sql.exec(
+  messages.insert(
     `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, named, queued, expires_at,
        scheduled_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[message.seq, doc, dedupe, fingerprint, template && JSON.stringify(template), delivery],

@@ -1,59 +1,72 @@
 /**
- * The schema, as steps. An object runs the steps that it has not run yet. After a release, add steps and never change
- * one. A step may only add tables and nullable columns, because old code reads new rows during a deploy.
+ * The tables of a chat with their indexes. Each is created before its first row: an empty table costs two rows written
+ * and 4 KiB, an index one and 4 KiB, and most chats never need most of them. Comments stand outside of the statements:
+ * they would be part of the Worker, and of each chat.
  */
-export const CHAT_SCHEMA = [
-  `create table messages (
+export const CHAT_TABLES = {
+  // - doc: The message's public JSON. SQLite joins pages from it.
+  // - queued: How many messages up to this one were queued when stored. The difference of two rows is the number between
+  //   them.
+  // - delivery: JSON of delivery-column.ts; null if no network delivers the message.
+  // - scheduled_id: The id of a message that was scheduled. It does not end with the message's seq.
+  // - expires_at: From then on no attempt begins, in Unix milliseconds; null for never.
+  // - edit_heard_at, reaction_heard_at: The contact's latest edit and reaction that changed nothing, in Unix
+  //   milliseconds; see heard-changes.ts.
+  // - named: 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
+  // - messages_by_dedupe: Finds the message that an idempotency key or an inbound id stored first.
+  messages: `create table messages (
      seq integer primary key,
-     -- The message's public JSON. SQLite joins pages from it.
      doc text not null,
      status text generated always as (doc ->> '$.status') virtual,
      dedupe text,
      fingerprint text,
      template text,
      redacted_at integer,
-     -- How many messages up to this one were queued when stored. The difference of two rows is the number between them.
      queued integer not null default 0,
-     -- JSON of delivery-column.ts; null if no network delivers the message.
      delivery text,
      media text,
-     -- The id of a message that was scheduled. It does not end with the message's seq.
      scheduled_id text,
-     -- From then on no attempt begins, in Unix milliseconds; null for never.
      expires_at integer,
-     -- The contact's latest edit and reaction that changed nothing, in Unix milliseconds; see heard-changes.ts.
      edit_heard_at integer,
-     reaction_heard_at integer
+     reaction_heard_at integer,
+     named integer
    );
-   -- Finds the message that an idempotency key or an inbound id stored first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;
-   create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;
-   create table events (
+   create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;`,
+  // What happened, in order. The first event, `chat.created`, is a row only once another one follows: see EventLog.
+  // - seq: The message that the event is about; null if it is about none.
+  // - note: Further facts as JSON, for example a status. Never a text.
+  // - at: Unix milliseconds.
+  events: `create table events (
      n integer primary key,
      type text not null,
-     -- The message that the event is about; null if it is about none.
      seq integer,
-     -- Further facts as JSON, for example a status. Never a text.
      note text,
-     -- Unix milliseconds.
      at integer not null
-   );
-   -- Messages that wait for their time. They have no place in the chat.
-   create table scheduled (
+   );`,
+  // Messages that wait for their time. They have no place in the chat.
+  // - doc: The message's public JSON.
+  // - due_at, turn: When it takes its place, in Unix milliseconds, and in which order if several do at once.
+  // - media: JSON of the file that it sends; null if it sends none.
+  // - moved: The number of the event with which the message last got another time; null if it has its first one.
+  // - if_open: 1 if the message takes its place only while the network takes free text.
+  scheduled: `create table scheduled (
      id text primary key,
-     -- The message's public JSON.
      doc text not null,
-     -- When it takes its place, in Unix milliseconds, and in which order if several do at once.
      due_at integer not null,
      turn integer not null,
      dedupe text,
      fingerprint text,
      template text,
-     -- JSON of the file that it sends; null if it sends none.
-     media text
-   ) without rowid;
-   -- Messages that ended without a place, oldest first. They are kept for 30 days.
-   create table unplaced (
+     media text,
+     named integer,
+     moved integer,
+     if_open integer
+   ) without rowid;`,
+  // Messages that ended without a place, oldest first. They are kept for 30 days.
+  // - redacted_by: The name of the request that redacted it; null if it was not redacted.
+  // - ended_at: Unix milliseconds.
+  unplaced: `create table unplaced (
      n integer primary key,
      id text not null unique,
      doc text not null,
@@ -61,46 +74,60 @@ export const CHAT_SCHEMA = [
      fingerprint text,
      template text,
      media text,
-     -- The name of the request that redacted it; null if it was not redacted.
      redacted_by text,
-     -- Unix milliseconds.
      ended_at integer not null
    );
-   create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;
-   -- Files that no message shows, and those that several do. Their bytes are in R2.
-   create table files (
+   create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;`,
+  // Files that no message shows, and those that several do. Their bytes are in R2.
+  // - meta: JSON of files/file-rows.ts.
+  // - delete_at: When the bytes go, in Unix milliseconds.
+  files: `create table files (
      id text primary key,
-     -- JSON of files/file-rows.ts.
      meta text not null,
-     -- When the bytes go, in Unix milliseconds.
      delete_at integer not null
-   ) without rowid;
-   -- Uploads with an idempotency key.
-   create table uploads (
+   ) without rowid;`,
+  // Uploads with an idempotency key.
+  // - doc: What the client was answered; null while the upload is under way.
+  uploads: `create table uploads (
      dedupe text primary key,
      id text not null,
      size integer not null,
-     -- What the client was answered; null while the upload is under way.
      doc text
    ) without rowid;`,
-  `-- Notes of the company. They are not messages.
-   create table notes (
+  // What the company wrote elsewhere while the chat did not know what became of a message of its own; see echoes.ts.
+  // - network_id: The id at the network.
+  // - draft: JSON of the draft.
+  // - held_at: Unix milliseconds.
+  held: `create table held (
+     n integer primary key,
+     network_id text not null,
+     draft text not null,
+     held_at integer not null
+   );`,
+  // Notes of the company. They are not messages.
+  // - doc: The note's public JSON; blank once it is deleted.
+  // - created_at: Unix milliseconds.
+  notes: `create table notes (
      n integer primary key,
      id text not null unique,
-     -- The note's public JSON; blank once it is deleted.
      doc text not null,
      dedupe text,
      fingerprint text,
-     -- Unix milliseconds.
      created_at integer not null,
      deleted_at integer
    );
-   create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;
-   -- 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
-   alter table messages add column named integer;
-   alter table scheduled add column named integer;`,
-  `-- The number of the event with which the message last got another time; null if it has its first one.
-   alter table scheduled add column moved integer;`,
-  `-- 1 if the message takes its place only while the network takes free text.
-   alter table scheduled add column if_open integer;`,
+   create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;`,
+} as const;
+
+export type ChatTableName = keyof typeof CHAT_TABLES;
+
+/**
+ * The columns that later versions added, for the chats that have the table already. The first step leads from version 1
+ * to 2. After a release, add steps, change `CHAT_TABLES` in the same way, and never change a step. A column must be
+ * nullable, because old code reads and writes new tables during a deploy.
+ */
+export const CHAT_STEPS: readonly Partial<Record<ChatTableName, string>>[] = [
+  { messages: "named integer", scheduled: "named integer" },
+  { scheduled: "moved integer" },
+  { scheduled: "if_open integer" },
 ];

@@ -1,5 +1,6 @@
 import type { Media } from "../../../model/chat-answers.ts";
 import type { MessageWithoutSeq } from "../../../model/message.ts";
+import type { ChatTables, LateTable } from "../log/chat-tables.ts";
 import type { EndMedia } from "../log/floor.ts";
 import { type RowWithoutSeq, rowWithoutSeq } from "./scheduled-rows.ts";
 
@@ -24,23 +25,23 @@ const COLUMNS = "doc, dedupe, fingerprint, template, media, redacted_by as redac
 
 /** The messages that ended without a seq, in the table with the first name of these, `unplaced`. Read if it has any. */
 export class EndedWithoutSeq {
-  readonly #storage: DurableObjectStorage;
+  readonly #tables: ChatTables;
   readonly #endMedia: EndMedia;
-  readonly #sql: SqlStorage;
+  readonly #unplaced: LateTable;
   /** When the oldest one ended, Unix milliseconds; null if there is none, undefined if not read. */
   #oldestAt: number | null | undefined;
 
   /** @param endMedia called in the commit in which a message is removed with its media */
-  constructor(storage: DurableObjectStorage, endMedia: EndMedia) {
-    this.#storage = storage;
+  constructor(tables: ChatTables, endMedia: EndMedia) {
+    this.#tables = tables;
     this.#endMedia = endMedia;
-    this.#sql = storage.sql;
+    this.#unplaced = tables.unplaced;
   }
 
   /** When the oldest one ended, Unix milliseconds; null if there is none. */
   oldestAt(): number | null {
     if (this.#oldestAt === undefined) {
-      const [row] = this.#sql.exec<{ at: number }>("select ended_at as at from unplaced order by n limit 1").toArray();
+      const [row] = this.#unplaced.run<{ at: number }>("select ended_at as at from unplaced order by n limit 1");
       this.#oldestAt = row?.at ?? null;
     }
     return this.#oldestAt;
@@ -56,7 +57,7 @@ export class EndedWithoutSeq {
 
   /** @param endedAt Unix milliseconds */
   insert({ message, dedupe, fingerprint, template, media, redactedBy }: EndedRow, endedAt: number): void {
-    this.#sql.exec(
+    this.#unplaced.insert(
       `insert into unplaced (id, doc, dedupe, fingerprint, template, media, redacted_by, ended_at)
        values (?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[message.id, JSON.stringify(message), dedupe, fingerprint, template && JSON.stringify(template)],
@@ -67,7 +68,7 @@ export class EndedWithoutSeq {
 
   /** Writes a blank message, and removes everything else that could reveal its text. */
   redact(message: MessageWithoutSeq, redactedBy: string): void {
-    this.#sql.exec(
+    this.#unplaced.run(
       "update unplaced set doc = ?, fingerprint = null, template = null, media = null, redacted_by = ? where id = ?",
       ...[JSON.stringify(message), redactedBy, message.id],
     );
@@ -75,7 +76,7 @@ export class EndedWithoutSeq {
 
   /** The bytes of a redacted message are gone: from now on, only requests of this name repeat its redaction. */
   redactionAnswered(id: string, call: string): void {
-    this.#sql.exec("update unplaced set redacted_by = ? where id = ? and redacted_by = ?", call, id, UNANSWERED);
+    this.#unplaced.run("update unplaced set redacted_by = ? where id = ? and redacted_by = ?", call, id, UNANSWERED);
   }
 
   /**
@@ -95,13 +96,13 @@ export class EndedWithoutSeq {
 
   /** A file that it showed goes with it, in one commit. */
   #removeOldest(): void {
-    this.#storage.transactionSync(() => {
+    this.#tables.transaction(() => {
       const query = "select n, id, media from unplaced order by n limit 1";
-      const [oldest] = this.#sql.exec<{ n: number; id: string; media: string | null }>(query).toArray();
+      const [oldest] = this.#unplaced.run<{ n: number; id: string; media: string | null }>(query);
       if (!oldest) return;
       const { n, id, media } = oldest;
       if (media !== null) this.#endMedia(JSON.parse(media) as Media, id, Date.now());
-      this.#sql.exec("delete from unplaced where n = ?", n);
+      this.#unplaced.run("delete from unplaced where n = ?", n);
     });
   }
 
@@ -112,7 +113,7 @@ export class EndedWithoutSeq {
 
   #where(condition: string, value: string): EndedRow | null {
     if (this.oldestAt() === null) return null;
-    const [row] = this.#sql.exec<EndedColumns>(`select ${COLUMNS} from unplaced where ${condition}`, value).toArray();
+    const [row] = this.#unplaced.run<EndedColumns>(`select ${COLUMNS} from unplaced where ${condition}`, value);
     return row ? { ...rowWithoutSeq(row), redactedBy: row.redactedBy } : null;
   }
 }

@@ -18,6 +18,7 @@ import type { DuePart } from "../../../platform/object/due-work.ts";
 import type { ChatReporter } from "../chat-report.ts";
 import { type ChatFiles, isFileMedia } from "../files/chat-files.ts";
 import type { Adoption } from "../identity.ts";
+import type { ChatTables } from "../log/chat-tables.ts";
 import type { NewEvent } from "../log/event-log.ts";
 import { isFull, limitReached } from "../log/limits.ts";
 import type { MessageLog } from "../log/message-log.ts";
@@ -50,7 +51,7 @@ const MAX_AGAIN_MS = 3_600_000;
 const PURGE_SIZE = 250;
 
 interface Parts {
-  storage: DurableObjectStorage;
+  tables: ChatTables;
   files: ChatFiles;
   log: MessageLog;
   clock: Clock;
@@ -79,8 +80,8 @@ export class ScheduledMessages implements DuePart {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#rows = new ScheduledRows(parts.storage.sql);
-    this.ended = new EndedWithoutSeq(parts.storage, (media, messageId, now) => parts.files.end(media, messageId, now));
+    this.#rows = new ScheduledRows(parts.tables);
+    this.ended = new EndedWithoutSeq(parts.tables, (media, messageId, now) => parts.files.end(media, messageId, now));
   }
 
   /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
@@ -165,9 +166,9 @@ export class ScheduledMessages implements DuePart {
 
   /** Whether a message without a place shows an uploaded file. */
   showsFile(fileId: string): boolean {
-    const shows =
-      "select 1 from (select media from scheduled union all select media from unplaced) where media ->> '$.fileId' = ?";
-    return this.#parts.storage.sql.exec(shows, fileId).toArray().length > 0;
+    const shows = (table: string) => `select 1 from ${table} where media ->> '$.fileId' = ?`;
+    const { scheduled, unplaced } = this.#parts.tables;
+    return [scheduled.run(shows("scheduled"), fileId), unplaced.run(shows("unplaced"), fileId)].flat().length > 0;
   }
 
   /** The message without a place that a call or an idempotency key stored first. */

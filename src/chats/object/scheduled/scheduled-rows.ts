@@ -1,5 +1,6 @@
 import type { Due, Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import type { MessageWithoutSeq } from "../../../model/message.ts";
+import type { ChatTables, LateTable } from "../log/chat-tables.ts";
 
 /** A message without a place in the chat, and the columns that go with it. */
 export interface RowWithoutSeq {
@@ -37,11 +38,11 @@ type Columns = {
  * that fails leaves memory and storage different: call `forget` then.
  */
 export class ScheduledRows {
-  readonly #sql: SqlStorage;
+  readonly #scheduled: LateTable;
   #copy: Map<string, ScheduledEntry> | undefined;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  constructor(tables: ChatTables) {
+    this.#scheduled = tables.scheduled;
   }
 
   /** All scheduled messages, in no order. */
@@ -62,7 +63,7 @@ export class ScheduledRows {
   read({ id }: ScheduledEntry): RowWithoutSeq {
     const query =
       "select doc, dedupe, fingerprint, template, media, named, if_open as ifOpen from scheduled where id = ?";
-    const [row] = this.#sql.exec<Columns>(query, id).toArray();
+    const [row] = this.#scheduled.run<Columns>(query, id);
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return rowWithoutSeq(row);
   }
@@ -70,7 +71,7 @@ export class ScheduledRows {
   insert(row: RowWithoutSeq, { dueAt, turn }: Due): void {
     const { message, dedupe, fingerprint, template, media, isNamed, ifOpen } = row;
     const { id } = message;
-    this.#sql.exec(
+    this.#scheduled.insert(
       `insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named, if_open)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[id, JSON.stringify(message), dueAt, turn, dedupe, fingerprint, template && JSON.stringify(template)],
@@ -82,7 +83,7 @@ export class ScheduledRows {
   /** Writes a message's new times. Its turn stays. @param timedBy the number of the event, if it is due at another time */
   move(message: MessageWithoutSeq, dueAt: number, timedBy: number | null): void {
     const { id } = message;
-    this.#sql.exec(
+    this.#scheduled.run(
       "update scheduled set doc = ?, due_at = ?, moved = coalesce(?, moved) where id = ?",
       ...[JSON.stringify(message), dueAt, timedBy, id],
     );
@@ -91,7 +92,7 @@ export class ScheduledRows {
   }
 
   remove(id: string): void {
-    this.#sql.exec("delete from scheduled where id = ?", id);
+    this.#scheduled.run("delete from scheduled where id = ?", id);
     this.#entries().delete(id);
   }
 
@@ -104,7 +105,7 @@ export class ScheduledRows {
     if (!this.#copy) {
       const query = "select id, due_at as dueAt, turn, dedupe, coalesce(moved, 0) as timedBy from scheduled";
       type Row = { id: string; dueAt: number; turn: number; dedupe: string | null; timedBy: number };
-      const rows = this.#sql.exec<Row>(query).toArray();
+      const rows = this.#scheduled.run<Row>(query);
       this.#copy = new Map(rows.map((entry) => [entry.id, entry]));
     }
     return this.#copy;

@@ -1,4 +1,5 @@
 import type { Message } from "../../../model/message.ts";
+import type { ChatTables, LateTable } from "../log/chat-tables.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { type Acknowledged, acknowledge } from "./queries.ts";
 
@@ -16,14 +17,16 @@ const SAVE_EVERY = 100;
  */
 export class Acknowledgments {
   readonly #storage: DurableObjectStorage;
+  readonly #messages: LateTable;
   readonly #log: MessageLog;
   /** All messages up to here were updated. It may lag behind, but is never ahead. */
   #done: Progress | undefined;
   /** All messages up to here must be updated. */
   #target: Progress = { DELIVERED: 0, READ: 0 };
 
-  constructor(storage: DurableObjectStorage, log: MessageLog) {
+  constructor(storage: DurableObjectStorage, { messages }: ChatTables, log: MessageLog) {
     this.#storage = storage;
+    this.#messages = messages;
     this.#log = log;
   }
 
@@ -43,7 +46,7 @@ export class Acknowledgments {
     const low = Math.max(before[status], this.#log.floor.seq) + 1;
     const high = Math.min(this.#target[status], low + STEP_SIZE - 1);
     if (low > high) return null;
-    const changed = acknowledge(this.#storage.sql, this.#log, { low, high }, status, now);
+    const changed = acknowledge(this.#messages, this.#log, { low, high }, status, now);
     const after = { ...before, [status]: high };
     // A read message is delivered too.
     after.DELIVERED = Math.max(after.DELIVERED, after.READ);

@@ -1,5 +1,6 @@
 import type { EventType } from "../../../model/event.ts";
 import type { Message } from "../../../model/message.ts";
+import type { LateTable } from "../log/chat-tables.ts";
 import type { EventLog } from "../log/event-log.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { SeqRange } from "../log/rows.ts";
@@ -36,13 +37,13 @@ export function inputTimes(events: Pick<EventLog, "newest" | "range">, since: nu
  * @param since the number of the event
  * @returns null if so much may have changed that the page must load the chat again
  */
-export function changedSince(sql: SqlStorage, events: Pick<EventLog, "newest">, since: number): Message[] | null {
+export function changedSince(messages: LateTable, events: Pick<EventLog, "newest">, since: number): Message[] | null {
   // A later number is one of a deleted chat.
   if (since > events.newest || events.newest - since > MAX_EVENTS_AWAY) return null;
   const query = `select doc from messages
     where seq in (select seq from events where n > ? and type in (select value from json_each(?)))
     order by seq limit ?`;
-  const rows = sql.exec<{ doc: string }>(query, since, JSON.stringify(CHANGES), MAX_CHANGED + 1).toArray();
+  const rows = messages.run<{ doc: string }>(query, since, JSON.stringify(CHANGES), MAX_CHANGED + 1);
   return rows.length > MAX_CHANGED ? null : rows.map(({ doc }) => JSON.parse(doc) as Message);
 }
 
@@ -54,7 +55,7 @@ export type Acknowledged = "DELIVERED" | "READ";
  * @returns the messages that changed, oldest first
  */
 export function acknowledge(
-  sql: SqlStorage,
+  messages: LateTable,
   log: MessageLog,
   { low, high }: SeqRange,
   status: Acknowledged,
@@ -62,7 +63,7 @@ export function acknowledge(
 ): Message[] {
   const query = "select doc from messages where seq between ? and ? and status in ('SENT', ?) order by seq";
   const earlier = status === "READ" ? "DELIVERED" : "SENT";
-  const rows = sql.exec<{ doc: string }>(query, low, high, earlier).toArray();
+  const rows = messages.run<{ doc: string }>(query, low, high, earlier);
   const before = rows.map(({ doc }) => JSON.parse(doc) as Message);
   return before.map((message) => log.writeStatus(message, { status, error: message.error, at: now }));
 }

@@ -6,7 +6,7 @@ import { isStopWord } from "../../../model/stop-words.ts";
 import { webChatId } from "../../../model/visitor.ts";
 import type { Adoption } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import { inboundDedupe } from "../log/network-ids.ts";
+import { receivedDedupe } from "../log/network-ids.ts";
 import type { StoredDetails } from "../stored-details.ts";
 import { attached } from "./attachment.ts";
 import { ChatOpener } from "./chat-opener.ts";
@@ -105,7 +105,7 @@ export class VisitorInput {
     if (knownIdentity === "no_channel") return close(socket, NO_CHANNEL);
     if (knownIdentity && "type" in knownIdentity) return refuse(knownIdentity);
     // A chat that is about to be adopted has no messages of the visitor yet.
-    if (knownIdentity === null && this.#parts.log.byDedupe(inboundDedupe(id)) === null) {
+    if (knownIdentity === null && this.#parts.log.byDedupe(receivedDedupe(id)) === null) {
       const refusal = this.#rateLimited(id);
       if (refusal) return refuse(refusal);
     }

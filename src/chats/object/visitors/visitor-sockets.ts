@@ -4,6 +4,7 @@ import type { Message } from "../../../model/message.ts";
 import { type ConnectingVisitor, readVisitor, type Visitor } from "../../../model/visitor.ts";
 import { configured } from "../../../platform/config.ts";
 import { causeOf } from "../../../platform/log.ts";
+import type { ChatTables } from "../log/chat-tables.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import { redacted } from "../log/redaction.ts";
 import type { SeqRange } from "../log/rows.ts";
@@ -30,6 +31,7 @@ import { type InputParts, VisitorInput } from "./visitor-input.ts";
 
 interface Parts extends InputParts {
   ctx: DurableObjectState;
+  tables: ChatTables;
   typing: Typing;
   /** See `Acts`, which uses sockets, so its class isn't imported. */
   acts: { readUpTo(): number | null };
@@ -56,7 +58,7 @@ export class VisitorSockets {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#acknowledgments = new Acknowledgments(parts.ctx.storage, parts.log);
+    this.#acknowledgments = new Acknowledgments(parts.ctx.storage, parts.tables, parts.log);
     this.#input = new VisitorInput(parts, this);
     this.#socketCheck = new SocketCheck(parts, () => this.#openSockets());
   }
@@ -189,10 +191,10 @@ export class VisitorSockets {
   #firstFrames(visitor: ConnectingVisitor): ServerFrame[] {
     const { after, events } = visitor;
     const ready = (from: number) => this.#ready(from, visitor);
-    const { ctx, log } = this.#parts;
+    const { log, tables } = this.#parts;
     const isAdopted = this.#parts.adoption.identity() !== undefined;
     if (events === null || (events === 0 && !isAdopted)) return [ready(after)];
-    const changed = isAdopted ? changedSince(ctx.storage.sql, log.events, events) : null;
+    const changed = isAdopted ? changedSince(tables.messages, log.events, events) : null;
     if (!changed) return [{ type: "reset" }, ready(isAdopted ? log.newest().seq - PAGE_SIZE : 0)];
     return [
       ...changed.map((message) => ({ type: "updated" as const, message: this.#shown(message, visitor) })),

@@ -90,18 +90,32 @@ export const statsCommands = [
     async run({ operands, options: { by }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", "/stats/history", { query: { of: operands.id, by } });
       if (out.json) return out.document(body);
-      const history = body.history as { by: string; buckets: { start: string; attempts?: object; refused?: object }[] };
+      const history = body.history as { by: string; buckets: Bucket[] };
       const isByDay = history.by === "day";
       const rows = history.buckets.map(({ start, ...counts }) => ({
         start: isByDay ? start.slice(0, 10) : start.slice(0, 16).replace("T", " "),
         ...counts,
       }));
       const [{ attempts, refused } = {}] = history.buckets;
-      const counts = refused ? OF_REQUESTS : attempts ? OF_CHANNELS : OF_CONVERSATIONS;
+      const ofChannel = { ...OF_CHANNELS, ...pricesIn(history.buckets) };
+      const counts = refused ? OF_REQUESTS : attempts ? ofChannel : OF_CONVERSATIONS;
       out.list({ buckets: rows }, "buckets", { [isByDay ? "DAY" : "HOUR"]: "start", ...counts });
     },
   }),
 ];
+
+interface Bucket {
+  start: string;
+  attempts?: object;
+  refused?: object;
+  prices?: Record<string, number>;
+}
+
+/** A column for each category of prices. A channel without prices has none. */
+function pricesIn(buckets: Bucket[]): Record<string, string> {
+  const categories = new Set(buckets.flatMap(({ prices = {} }) => Object.keys(prices)));
+  return Object.fromEntries([...categories].sort().map((name) => [name.toUpperCase(), `prices.${name}`]));
+}
 
 /** The webhooks, if there are any. */
 async function showWebhooks(service: Service, organization: string | null, out: Output): Promise<void> {

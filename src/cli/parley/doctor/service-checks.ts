@@ -1,6 +1,6 @@
 import { bad, type Check, ok } from "../check.ts";
 import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "../service.ts";
-import { SmokeFault } from "../smoke/caller.ts";
+import { SmokeFault, Unproven } from "../smoke/caller.ts";
 import { plainHttpStep } from "../smoke/front-steps.ts";
 
 /** Checks that the service answers, then its secrets, database and API key. */
@@ -14,12 +14,13 @@ export async function serviceChecks(service: Service): Promise<Check[]> {
   return [answers, ...(await plainHttpCheck(service)), ...secrets, ...database, await apiKeyCheck(service)];
 }
 
-/** Only for a service behind https: over plain http, nothing must be served. */
-async function plainHttpCheck({ connection: { url } }: Service): Promise<Check[]> {
+/** Only for a service behind https: over plain http, nothing must be served. @param patienceMs as for `plainHttpStep` */
+export async function plainHttpCheck({ connection: { url } }: Service, patienceMs?: number): Promise<Check[]> {
   if (!url.startsWith("https:")) return [];
   const what = "plain http";
   try {
-    return [ok(what, await plainHttpStep(url.replace("https:", "http:")))];
+    const outcome = await plainHttpStep(url.replace("https:", "http:"), new AbortController().signal, patienceMs);
+    return [outcome instanceof Unproven ? bad(what, "unknown", outcome.found, outcome.advice) : ok(what, outcome)];
   } catch (error) {
     if (!(error instanceof SmokeFault)) throw error;
     return [bad(what, "warns", error.message, error.advice ?? "see the guide Deploying")];

@@ -61,11 +61,10 @@ export class SmokeCaller {
     const call = `${method} ${path.split("?")[0]}`;
     const bytes = await response.bytes().catch((error: unknown) => {
       this.signal.throwIfAborted();
-      throw new SmokeFault(`the answer to ${call} was cut off (${causeOf(error)})`, CUT);
+      throw new SmokeFault(`the answer to ${call} was cut off (${connectionFault(error)})`, CUT);
     });
     const text = new TextDecoder().decode(bytes.subarray(0, 65_536));
-    const fault = frontFault(response, text);
-    if (fault) throw new SmokeFault(fault.found, fault.advice);
+    refuseFront(response, text);
     return { call, status: response.status, headers: response.headers, bytes, body: jsonOf(text) };
   }
 
@@ -82,7 +81,7 @@ export class SmokeCaller {
       });
     } catch (error) {
       this.signal.throwIfAborted();
-      throw new SmokeFault(`${method} ${path.split("?")[0]} got no answer (${causeOf(error)})`, SILENT);
+      throw new SmokeFault(`${method} ${path.split("?")[0]} got no answer (${connectionFault(error)})`, SILENT);
     }
   }
 
@@ -90,6 +89,12 @@ export class SmokeCaller {
   async want(status: number, method: string, path: string, sent?: Sent): Promise<Reply["body"]> {
     return wanted(status, await this.ask(method, path, sent)).body;
   }
+}
+
+/** @throws SmokeFault if something in front of the service has answered. @param text the start of the body */
+export function refuseFront(response: Response, text: string): void {
+  const fault = frontFault(response, text);
+  if (fault) throw new SmokeFault(fault.found, fault.advice);
 }
 
 const CUT = "look for a proxy or a rule between here and the Worker that ends responses";
@@ -122,9 +127,9 @@ export function check(isGood: boolean, found: string, advice: string | null = nu
   if (!isGood) throw new SmokeFault(found, advice);
 }
 
-/** Node's error code, such as `ECONNREFUSED`. Never the address. */
-function causeOf(error: unknown): string {
-  if (error instanceof Error && error.name === "TimeoutError") return `${TIMEOUT_MS / 1_000} s`;
+/** Node's error code, such as `ECONNREFUSED`. Never the address. @param timeoutMs how long the call waited at most */
+export function connectionFault(error: unknown, timeoutMs = TIMEOUT_MS): string {
+  if (error instanceof Error && error.name === "TimeoutError") return `${timeoutMs / 1_000} s`;
   const cause = (error as { cause?: { code?: string; errors?: { code?: string }[] } }).cause;
   return cause?.code ?? cause?.errors?.[0]?.code ?? "the connection failed";
 }

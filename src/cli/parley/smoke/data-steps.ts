@@ -76,6 +76,7 @@ export async function filesStep(lab: Lab, tenant: Tenant): Promise<string> {
   const path = `/chats/${chatId}/media?fileName=smoke.bin`;
   const headers = { "Idempotency-Key": "file", "Content-Type": "application/octet-stream" };
   const { media } = await tenant.want(201, "POST", path, { headers, body: bytes });
+  lab.withFiles.add(tenant.id);
   const replay = wanted(201, await tenant.ask("POST", path, { headers, body: bytes }));
   check(replay.body.media?.id === media.id, "an upload that was repeated with its Idempotency-Key made another file");
   const message = await send(tenant, "A file", { mediaId: media.id });
@@ -189,15 +190,20 @@ async function schedule(chat: Pick<Tenant, "want" | "chatId">, firstAhead: numbe
 export async function webhookStep(lab: Lab, { id }: Tenant, url: string): Promise<string> {
   const { webhook } = await operate(lab, 201, "POST", `/organizations/${id}/webhooks`, { url });
   const { attempt } = await operate(lab, 200, "POST", `/webhooks/${webhook.id}/ping`, {});
-  const answer = attempt.status ?? attempt.error?.code ?? "nothing";
-  const isGood = typeof attempt.status === "number" && attempt.status >= 200 && attempt.status < 300;
+  const { httpStatus, code } = attempt;
+  const answer = httpStatus ?? code ?? "nothing";
+  const isGood = typeof httpStatus === "number" && httpStatus >= 200 && httpStatus < 300;
   const advice = "check the URL and the receiver's log";
   check(isGood, `the receiver of the webhook answered ${printable(String(answer))}`, advice);
-  return `the receiver answered ${attempt.status}`;
+  return `the receiver answered ${httpStatus}`;
 }
 
-/** What was created is deleted, and a key of it gets nothing. */
-export async function deletionStep({ caller, leftovers, token }: Lab, tenants: Tenant[]): Promise<string> {
+/**
+ * What was created is deleted, and a key of it gets nothing. Only the service can see the bucket: it answers a deletion
+ * only when R2 lists no file of the organization's chats.
+ */
+export async function deletionStep(lab: Lab, tenants: Tenant[]): Promise<string> {
+  const { caller, leftovers, token, withFiles } = lab;
   for (const { id, key, chatId } of tenants) {
     await leftovers.delete(id);
     const organization = await caller.ask("GET", `/admin/v1/organizations/${id}`, { token: token.value });
@@ -205,5 +211,6 @@ export async function deletionStep({ caller, leftovers, token }: Lab, tenants: T
     const chat = await caller.ask("GET", `/api/v1/chats/${chatId}`, { token: key });
     check(isRefused(chat), `the key of a deleted organization got ${chat.status} and not 401`);
   }
-  return tenants.length === 1 ? "the organization is gone" : `${tenants.length} organizations are gone`;
+  const gone = tenants.length === 1 ? "the organization is gone" : `${tenants.length} organizations are gone`;
+  return withFiles.size === 0 ? gone : `${gone}; before its answer, the service found none of their files in R2`;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { VERSION } from "../../../model/version.ts";
 import { printable } from "../table.ts";
-import { check, type Reply, SmokeFault, Unproven } from "./caller.ts";
+import { check, connectionFault, type Reply, SmokeFault, Unproven } from "./caller.ts";
 import { type Lab, operate, type Tenant } from "./lab.ts";
 
 /** More than twice the limit of strangers in a minute, which is 600: a minute may end in between. */
@@ -13,7 +13,7 @@ const NOBODY = "192.0.2.1";
 const SKEW_MS = 60_000;
 
 /** The service answers, and which version it is. Notes its build. */
-export async function healthStep({ caller, seen }: Lab): Promise<string> {
+export async function healthStep({ caller, seen, build: deployed }: Lab): Promise<string> {
   const { status, body } = await caller.ask("GET", "/healthz");
   check(status === 200 && body.ok === true, `is not Parley: its /healthz answers ${status}`, "check the address");
   const advice = "deploy this version first: npm run deploy";
@@ -26,44 +26,55 @@ export async function healthStep({ caller, seen }: Lab): Promise<string> {
   check(version === VERSION, `the service has version ${version}, and this command ${VERSION}`, advice);
   const build: string | null = typeof body.build === "string" ? printable(body.build) : null;
   seen.push({ build, at: Date.now() });
-  return `version ${version}, ${build === null ? "not deployed" : `build ${build}`}`;
+  const isOther = deployed !== null && build !== deployed;
+  return `version ${version}, ${build === null ? "not deployed" : `build ${build}`}${isOther ? `, and not the deployed build ${deployed}` : ""}`;
 }
 
-/** Over plain http, nothing is served and no secret is taken. */
-export async function plainHttpStep(plain: string): Promise<string> {
-  const api = await plainAnswer(plain, "/api/v1/key");
-  if (api === null) return "nothing listens to plain http";
+/**
+ * Over plain http, nothing is served and no secret is taken. No secret is sent.
+ * @param patienceMs how long it waits for the answers
+ * @throws SmokeFault, or the reason of `signal`
+ */
+export async function plainHttpStep(
+  plain: string,
+  signal: AbortSignal,
+  patienceMs = 10_000,
+): Promise<string | Unproven> {
+  const end = new AbortController();
+  const either = AbortSignal.any([signal, end.signal, AbortSignal.timeout(patienceMs)]);
+  const answerTo = (path: string) => fetch(new URL(path, plain), { redirect: "manual", signal: either });
   const toHttps = 'turn on "Always Use HTTPS" for the zone';
-  check(
-    isSecured(api) || api.body.code === "https_required",
-    `GET /api/v1/key over plain http answered ${api.status}: a key would be readable on the network`,
-    toHttps,
-  );
-  const asset = await plainAnswer(plain, "/widget.js");
-  check(asset === null || isSecured(asset), "pages and scripts are served over plain http", toHttps);
-  return "plain http is refused, or leads to https";
-}
-
-interface PlainAnswer {
-  status: number;
-  location: string;
-  body: { code?: unknown };
-}
-
-/** Null if nothing answers. No secret is sent. */
-async function plainAnswer(plain: string, path: string): Promise<PlainAnswer | null> {
+  let hasAnswered = false;
   try {
-    const response = await fetch(new URL(path, plain), { redirect: "manual", signal: AbortSignal.timeout(10_000) });
-    const text = await response.text();
-    const body = text.startsWith("{") ? (JSON.parse(text) as { code?: unknown }) : {};
-    return { status: response.status, location: response.headers.get("Location") ?? "", body };
-  } catch {
-    return null;
+    const api = await answerTo("/api/v1/key");
+    hasAnswered = true;
+    check(
+      isSecured(api) || isRefusal(await api.text()),
+      `GET /api/v1/key over plain http answered ${api.status}: a key would be readable on the network`,
+      toHttps,
+    );
+    check(isSecured(await answerTo("/widget.js")), "pages and scripts are served over plain http", toHttps);
+    return "plain http is refused, or leads to https";
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof SmokeFault) throw error;
+    const why = error instanceof SyntaxError ? "broken JSON" : connectionFault(error, patienceMs);
+    if (why === "ECONNREFUSED" && !hasAnswered) return "nothing listens to plain http";
+    const advice = `curl -i ${new URL("/api/v1/key", plain).href} must be refused, or lead to https`;
+    return new Unproven(`plain http got no whole answer (${why})`, advice);
+  } finally {
+    // Bodies that were not read.
+    end.abort();
   }
 }
 
-function isSecured({ status, location }: PlainAnswer): boolean {
-  return status >= 300 && status < 400 && location.startsWith("https://");
+/** Whether the service refuses plain http with this body. @throws SyntaxError if the body is cut */
+function isRefusal(text: string): boolean {
+  return text.startsWith("{") && (JSON.parse(text) as { code?: unknown }).code === "https_required";
+}
+
+function isSecured({ status, headers }: Response): boolean {
+  return status >= 300 && status < 400 && headers.get("Location")?.startsWith("https://") === true;
 }
 
 /** The static files, with the headers that protect them. */
@@ -149,14 +160,16 @@ export function clockFault(
   return `the Worker's clock is off by ${seconds} s`;
 }
 
-/** All looks at the version saw the same one, for a minute. */
+/** All looks at the version saw the same one, for a minute; after a deploy, the one that it made. */
 export async function rolloutStep(lab: Lab): Promise<string> {
   const { seen, pace, caller } = lab;
   const first = seen[0]?.at ?? Date.now();
   await delay(Math.max(0, first + pace.rollout - Date.now()), undefined, { signal: caller.signal });
   for (let look = 0; look < 5; look++) await healthStep(lab);
-  const builds = [...new Set([...(lab.build === null ? [] : [lab.build]), ...seen.map(({ build }) => build)])];
+  const builds = [...new Set(seen.map(({ build }) => build))];
   const advice = "a rollout takes a minute: repeat this. npx wrangler deployments list shows what should run";
+  const isThere = lab.build === null || builds.includes(lab.build);
+  check(isThere, `the deployed build ${lab.build} never answered, but ${builds.join(", ")}`, advice);
   check(builds.length === 1, `several versions answer: ${builds.join(", ")}`, advice);
   return `only build ${builds[0]} answered, for ${Math.round((Date.now() - first) / 1_000)} s`;
 }

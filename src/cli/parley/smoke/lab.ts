@@ -16,6 +16,8 @@ export interface Pace {
   patience: Patience;
   /** Between the first and the last look at the version. */
   rollout: number;
+  /** How often a run shows that it goes on. */
+  beat: number;
 }
 
 export const PACE: Pace = {
@@ -23,6 +25,7 @@ export const PACE: Pace = {
   ahead: 5_000,
   patience: { due: 30_000, frame: 30_000, event: 30_000 },
   rollout: 60_000,
+  beat: 1_000,
 };
 
 /** What the steps of a run share. */
@@ -42,6 +45,8 @@ export interface Lab {
   seen: { build: string | null; at: number }[];
   /** The build that a deploy has just made, or null. */
   build: string | null;
+  /** The ids of the organizations that have files. */
+  withFiles: Set<string>;
 }
 
 /** A temporary organization with a key, a web channel and a chat. */

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { printable } from "../table.ts";
-import { check, type SmokeCaller, SmokeFault } from "./caller.ts";
+import { check, refuseFront, type SmokeCaller, SmokeFault } from "./caller.ts";
 import { type Lab, send, type Tenant, within } from "./lab.ts";
 
 const BUFFERED = "look for a proxy or a rule between here and the Worker that buffers or cuts responses";
@@ -69,7 +69,9 @@ class VisitorSocket {
       reject(new SmokeFault(`the visitors' socket was closed with ${code}`, SOCKETS)),
     );
     this.#socket.addEventListener("message", ({ data }) => {
-      this.#frames.push(JSON.parse(String(data)) as Frame);
+      const frame = frameIn(data);
+      if (!frame) return reject(new SmokeFault("what came through the visitors' socket is not the service's", SOCKETS));
+      this.#frames.push(frame);
       this.#onFrame();
     });
   }
@@ -92,6 +94,16 @@ class VisitorSocket {
 
   close(): void {
     this.#socket.close();
+  }
+}
+
+/** Null for what the service never sends: bytes, and text that is not a JSON object. */
+function frameIn(data: unknown): Frame | null {
+  try {
+    const value: unknown = JSON.parse(String(data));
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
   }
 }
 
@@ -177,6 +189,7 @@ class EventStream {
         redirect: "manual",
         signal: both,
       });
+      if (response.status !== 200) refuseFront(response, await response.text());
       check(response.status === 200, `GET /api/v1/events/stream answered ${response.status}`);
       const decoder = new TextDecoder();
       let rest = "";

@@ -55,8 +55,9 @@ export async function smoke(options: SmokeOptions): Promise<boolean> {
   const { url, token, webhook, plain, build, files = true, signal, env, onCheck, pace = PACE } = options;
   const stop = new AbortController();
   const caller = new SmokeCaller(url, AbortSignal.any([signal, stop.signal]));
-  const leftovers = new Leftovers(caller, token.value, env);
-  const run = new Run({ caller, token, leftovers, pace, webhook, plain, files, build, seen: [] }, onCheck);
+  const leftovers = new Leftovers(caller, token.value, env, pace.beat);
+  const lab = { caller, token, leftovers, pace, webhook, plain, files, build, seen: [], withFiles: new Set<string>() };
+  const run = new Run(lab, onCheck);
   try {
     await run.all();
   } finally {
@@ -112,7 +113,7 @@ class Run {
     if (!(await this.#step("service", "check the address and what is in front of it", () => healthStep(lab)))) return;
     const isLocal = seen.every(({ build }) => build === null);
     if (plain === null) this.#skip("plain http", "a server on this machine");
-    else await this.#step("plain http", ZONE, () => plainHttpStep(plain));
+    else await this.#step("plain http", ZONE, () => plainHttpStep(plain, lab.caller.signal));
     await this.#step("pages", "deploy again: npm run deploy", () => pagesStep(lab));
     if (!(await this.#step("database", DATABASE, () => this.#database()))) return;
     await lab.leftovers.begin();
@@ -154,10 +155,11 @@ class Run {
 
   async #database(): Promise<string> {
     const { leftovers, token } = this.#lab;
-    const deleted = await leftovers.deleteOld().catch((error: unknown) => {
+    const { deleted, left } = await leftovers.deleteOld().catch((error: unknown) => {
       throw directoryFault(error, token.from);
     });
-    return deleted === 0 ? "answers the operator" : `answers the operator; deleted ${deleted} left by earlier runs`;
+    const gone = deleted === 0 ? "" : `; deleted ${deleted} left by earlier runs`;
+    return `answers the operator${gone}${left.length === 0 ? "" : `; can't delete ${left.join(", ")} of earlier runs`}`;
   }
 
   /** A step that needs the organization of a place. */

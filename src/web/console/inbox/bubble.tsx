@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { DESCRIPTIONS } from "../../../model/channel-kind.ts";
+import { type ChannelKind, DESCRIPTIONS } from "../../../model/channel-kind.ts";
 import { webAddress } from "../../shared/links.ts";
 import { ActMenu } from "../../shared/message/act-menu.tsx";
 import { MessageContent, type MessageView, type Quoted, summaryOf } from "../../shared/message/content.tsx";
@@ -17,8 +17,9 @@ import { untilThen } from "../parts/time.tsx";
 import { sayError, useBusy } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
-import { marksOf, Sources } from "./received-marks.tsx";
+import { marksOf } from "./marks.ts";
 import { ScheduledActions } from "./scheduled-actions.tsx";
+import { Sources } from "./sources.tsx";
 
 interface BubbleProps {
   store: ConversationStore;
@@ -73,7 +74,7 @@ export function Bubble({ store, message, sender, isFirst, isWithin, isChosen, on
       >
         <time dateTime={createdAt}>{timeOfDay(Date.parse(createdAt))}</time>
         {editedAt && <span>Edited</span>}
-        {marksOf(message).map((mark) => (
+        {marksOf(message, kindOf(store)).map((mark) => (
           <span key={mark}>{mark}</span>
         ))}
         {icon && <Icon name={icon} />}
@@ -166,7 +167,7 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
   const { organization } = usePlace();
   const reacting = store.reacting.value.get(message.id);
   const extras = useMemo(() => withReaction(readExtras(message), reacting, "organization"), [message, reacting]);
-  const kind = store.chat.value?.channel.kind ?? "web";
+  const kind = kindOf(store);
   const view = viewOf(message, extras);
   return (
     <MessageContent
@@ -177,7 +178,7 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
       tapped={store.taps.value.get(message.id) ?? null}
       onTap={null}
       reactors={REACTORS}
-      texts={message.deletedAt ? DELETED : TEXTS}
+      texts={message.deletedAt && message.direction === "INBOUND" ? DELETED : TEXTS}
       acts={
         may("messages:send") &&
         canAct(message) && (
@@ -219,6 +220,11 @@ function mediaOf(
 export function canAct(message: Message): boolean {
   const isThere = message.seq !== null && message.status !== "FAILED" && message.status !== "CANCELED";
   return isThere && !isRemoved(message);
+}
+
+/** The kind of the channel. */
+export function kindOf({ chat }: ConversationStore): ChannelKind {
+  return chat.value?.channel.kind ?? "web";
 }
 
 function nameOf({ chat }: ConversationStore): string {

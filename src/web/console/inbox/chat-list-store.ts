@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { asParleyError, type Chat, type ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
-import { afterEvent, type Filter, inOrder, isScheduling, withChat } from "./chat-rows.ts";
+import { afterEvent, type Filter, inOrder, isScheduling, isUnclear, withChat } from "./chat-rows.ts";
 
 const PAGE = 50;
 /** The maximum number of rows that are loaded again at once, if the reader had them. */
@@ -161,7 +161,7 @@ export class ChatListStore {
       }
       const chat = changed.get(chatId) ?? known.get(chatId);
       const isWanted = search === "" && (channel === null || channel === channelId);
-      const isOther = view === "scheduled" && isScheduling(event);
+      const isOther = (view === "scheduled" && isScheduling(event)) || (chat !== undefined && isUnclear(chat, event));
       if (chat && !isOther && !gone.has(chatId)) changed.set(chatId, afterEvent(chat, event));
       else if (event.data.chat && isWanted) {
         gone.delete(chatId);

@@ -4,6 +4,8 @@ import type { Chat, Message } from "../api.ts";
 
 /** Which chats the list shows, and in which order. */
 export type View = (typeof VIEWS)[number];
+/** Networks tell the time in seconds. */
+const SECOND_MS = 1_000;
 const VIEWS = ["unanswered", "all", "scheduled"] as const;
 
 export interface Filter {
@@ -110,15 +112,28 @@ export function isScheduling({ type, data }: FollowedEvent): boolean {
 
 /** A chat after a message of its own is new or changed. */
 export function afterMessage(chat: Chat, message: Message): Chat {
-  const { id, seq, direction, type, text, status, createdAt } = message;
+  const { id, seq, direction, type, text, status, createdAt, standby } = message;
   if (seq === null || seq < (chat.lastMessage?.seq ?? 0)) return chat;
   const lastMessage = { id, seq, direction, type, text: text.slice(0, 160), status, createdAt };
   const isNew = seq > (chat.lastMessage?.seq ?? 0);
   if (!isNew) return { ...chat, lastMessage, lastMessageAt: createdAt };
   const isInbound = direction === "INBOUND";
-  const unansweredSince = isInbound ? (chat.unansweredSince ?? createdAt) : null;
+  const unansweredSince = isInbound && !standby ? (chat.unansweredSince ?? createdAt) : leftBy(chat, message);
   const opened = isInbound && { replyUntil: openUntil(chat, message) };
   return { ...chat, lastMessage, lastMessageAt: createdAt, unansweredSince, ...opened };
+}
+
+/** Whether only the chat itself knows what a message leaves unanswered: the organization wrote it elsewhere, earlier. */
+export function isUnclear(chat: Chat, { data }: FollowedEvent): boolean {
+  return data.message?.origin !== undefined && chat.unansweredSince !== null;
+}
+
+/** Since when the contact waits for an answer after a message that asks for none. */
+function leftBy({ unansweredSince }: Chat, { direction, origin, networkTime, createdAt }: Message): string | null {
+  if (direction === "INBOUND") return unansweredSince;
+  const answersUpTo = Date.parse(networkTime ?? createdAt) + SECOND_MS;
+  const isLeft = origin !== undefined && unansweredSince !== null && Date.parse(unansweredSince) >= answersUpTo;
+  return isLeft ? unansweredSince : null;
 }
 
 /** Until when the network takes free text, once the contact has written a message. */

@@ -13,8 +13,9 @@ import { now, Time, untilThen } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { SentAgain, STATUSES } from "./bubble.tsx";
+import { kindOf, SentAgain, STATUSES } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
+import { elsewhere } from "./marks.ts";
 
 interface PanelProps {
   store: ConversationStore;
@@ -25,7 +26,7 @@ interface PanelProps {
 
 /** One message: its times, the attempts to deliver it with the network's words, and what can be done with it. */
 export function MessagePanel({ store, message, members, onClose }: PanelProps) {
-  const { id, seq, status, error, direction, senderId, resendOf } = message;
+  const { id, seq, status, error, direction, senderId, origin, resendOf } = message;
   const again = store.messages.value.find((one) => one.resendOf === id);
   const original = resendOf && store.messages.value.find((one) => one.id === resendOf);
   const sender = members.find((member) => member.id === senderId);
@@ -56,7 +57,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
               )}
             </>
           ),
-          Sender: isOutbound && <bdi>{sender?.name ?? senderId ?? "Unknown"}</bdi>,
+          Sender: isOutbound && <bdi>{elsewhere(message, kindOf(store)) ?? sender?.name ?? senderId ?? "Unknown"}</bdi>,
           "Scheduled for": timeOf(message.scheduledAt),
           Expires: timeOf(message.expiresAt),
           [isOutbound ? "Stored" : "Received"]: timeOf(message.createdAt),
@@ -71,7 +72,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
           Id: <Copyable text={id} />,
         }}
       />
-      {isOutbound && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
+      {isOutbound && !origin && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
       <section class="panel-part">
         {status === "SCHEDULED" && cancel}
         {may("chats:erase") && !isRemoved(message) && <DangerLink opens={redact}>Redact this message</DangerLink>}

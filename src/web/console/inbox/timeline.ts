@@ -92,6 +92,8 @@ export function linesOf(messages: readonly Message[], notes: readonly Note[] = [
       isNewDay ||
       before?.direction !== message.direction ||
       before.senderId !== message.senderId ||
+      before.origin !== message.origin ||
+      before.standby !== message.standby ||
       before.author?.id !== message.author?.id ||
       at - Date.parse(before.createdAt) > RUN_MS;
     if (last && !isFirst) last.isWithin = before?.status === message.status;

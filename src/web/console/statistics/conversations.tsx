@@ -15,6 +15,7 @@ type MemberStats = Schemas["MemberStats"];
 type Bucket = Pick<Schemas["MemberHistory"]["buckets"][number], "received" | "sent" | "answers" | "classes"> & {
   start: string;
   newChats?: number;
+  prices?: Record<string, number>;
 };
 type ResponseClass = keyof Bucket["classes"];
 
@@ -104,6 +105,7 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
   const overTime = (count: (bucket: Bucket) => number) =>
     starts.map((_, n) => sumOf(channels.map(({ buckets }) => (buckets[n] ? count(buckets[n]) : 0))));
   const all = channels.flatMap(({ buckets }) => buckets);
+  const prices = [...new Set(all.flatMap((bucket) => Object.keys(bucket.prices ?? {})))].sort();
   const groups = [
     { head: "Channels", rows: channels },
     { head: "Members", rows: members },
@@ -144,6 +146,23 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
               ]}
             />
           </div>
+          {prices.length > 0 && (
+            <div class="box chart-box">
+              <Chart
+                title="Messages by price category"
+                unit="Category of the price"
+                names={prices}
+                span=""
+                series={[
+                  {
+                    label: "Messages",
+                    tone: "good",
+                    values: prices.map((name) => sumOf(all.map((bucket) => bucket.prices?.[name] ?? 0))),
+                  },
+                ]}
+              />
+            </div>
+          )}
         </div>
       )}
       <Table

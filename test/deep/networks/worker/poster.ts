@@ -33,7 +33,7 @@ export default {
       file: { id: "med_1", width: null, height: null, ...file },
     });
     const open = async () => (await MEDIA.get(KEY)) ?? "gone";
-    const files = { open, uploaded: () => null, keep() {} };
+    const files = { open, openLink: async () => "there is none", uploaded: () => null, keep() {} };
     const signal = AbortSignal.timeout(deadlineMs);
     return Response.json(await adapter.send(message, credentials, { base }, signal, undefined, files));
   },

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { newId } from "../../../../src/model/id.ts";
+import { writeOpaque } from "../../../../src/model/opaque.ts";
 import { admin } from "../../../support/harness.ts";
 import { samplesOf } from "../../../support/metrics.ts";
 
@@ -27,4 +28,21 @@ test("1,200 organizations are on two pages, each once, and a page's metric says 
   }
   expect(pages).toEqual([1_000, 200]);
   expect(listed.toSorted()).toEqual(ids.toSorted());
+});
+
+test("a page ends with the organization that has the 10,000th channel", async () => {
+  const ids = Array.from({ length: 3 }, () => newId("org", null)).sort();
+  const place = writeOpaque([5_000, newId("org", null)]);
+  const organization = env.DB.prepare("insert into organizations (id, name, created_at) values (?, 'Acme', 5001)");
+  await env.DB.batch(ids.map((id) => organization.bind(id)));
+  const channels = env.DB.prepare(
+    `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?2)
+     insert into channels (id, organization_id, kind, name, settings, credential_hints, created_at)
+     select ?1 || n, ?1, 'web', 'Site', '{}', '{}', n from numbers`,
+  );
+  await env.DB.batch([channels.bind(ids[0], 9_999), channels.bind(ids[1], 1), channels.bind(ids[2], 1)]);
+  const answer = await admin("GET", `/metrics?after=${place}`, undefined, {});
+  const up = samplesOf(answer).filter(({ name }) => name === "parley_organization_up");
+  expect(up.map(({ labels }) => labels.organization)).toEqual(ids.slice(0, 2));
+  expect(answer.headers.get("Link")).toContain('rel="next"');
 });

@@ -19,8 +19,8 @@ function eventsOf(person: number) {
     addresses: [number, next, first, second, third],
     messages: [[number], [number, first], [first], [second], [second, number], [next, third], [third]],
     notices: [
-      { kind: "address" as const, from: [first], to: [second] },
-      { kind: "address" as const, from: [number, second], to: [next, third] },
+      { kind: "address" as const, from: [first], to: [second], at: 0 },
+      { kind: "address" as const, from: [number, second], to: [next, third], at: 0 },
     ],
   };
 }
@@ -48,7 +48,7 @@ test("a contact has one chat, or chats that name each other, in 10,000 orders of
           const isKnown = order
             .slice(0, at)
             .some((one) => !("kind" in one) && one.some((each) => known.includes(each)));
-          if (isKnown) object.linkAddresses(channelId, event, NONE_ALIKE);
+          if (isKnown) object.moveContact(channelId, event, NONE_ALIKE);
           else order.push(event);
         } else await open(event);
       }

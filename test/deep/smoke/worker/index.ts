@@ -46,10 +46,10 @@ export class WebhookObject extends service.WebhookObject {
   }
 }
 
-/** Its alarm can be silent. */
+/** Its alarm can be silent, and its bucket keep what it deletes. */
 export class ChatObject extends service.ChatObject {
   constructor(...[state, own]: Given) {
-    super(byItsClock(state), own);
+    super(byItsClock(state), BROKEN === "files kept" ? (given(own) as never) : own);
   }
 
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
@@ -114,11 +114,13 @@ function changes(own: Env): Partial<Record<keyof Env, unknown>> {
       };
     case "conditions ignored":
       return {
-        MEDIA: withPut(own.MEDIA, (put) => (key, body, { onlyIf: _ignored, ...options }) => {
+        MEDIA: withMethod<Put>(own.MEDIA, "put", (put) => (key, body, { onlyIf: _ignored, ...options }) => {
           if (uploads > 0) halfStored.resolve();
           return put(key, body, options);
         }),
       };
+    case "files kept":
+      return { MEDIA: withMethod(own.MEDIA, "delete", () => () => Promise.resolve()) };
     case "no eu":
       return { ORGANIZATIONS: without(own.ORGANIZATIONS as never, "eu") };
     default:
@@ -128,11 +130,11 @@ function changes(own: Env): Partial<Record<keyof Env, unknown>> {
 
 type Put = (key: string, body: ReadableStream, options: R2PutOptions) => Promise<R2Object | null>;
 
-function withPut(bucket: R2Bucket, change: (put: Put) => Put): R2Bucket {
-  const put = change(bucket.put.bind(bucket) as Put);
+function withMethod<Method>(bucket: R2Bucket, changed: "put" | "delete", change: (method: Method) => Method): R2Bucket {
+  const method = change(bucket[changed].bind(bucket) as Method);
   return new Proxy(bucket, {
     get(target, name) {
-      if (name === "put") return put;
+      if (name === changed) return method;
       const value = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { runAlarm } from "../../../support/alarms.ts";
-import { countCalls } from "../../../support/faults.ts";
+import { countCalls, countHops } from "../../../support/faults.ts";
 import { admin, client, newKey, send } from "../../../support/harness.ts";
 import { accept, fakeNetworks } from "../../../support/networks.ts";
 import { until } from "../../../support/until.ts";
@@ -143,14 +143,25 @@ test("a lower limit, an alert, a flag and a rejected name are warnings", async (
   expect(await codesOf(chat)).toEqual(["alert", "quality", "name"]);
 });
 
-test("news of another account change nothing, and those of an unknown one concern the called channel", async () => {
-  fakeNetworks();
+test("news of another account change nothing, and Meta is asked whether those of an unknown one are true", async () => {
+  const { state, asked } = meta(fine);
   const known = await conversation("whatsapp", { wabaId: "7" });
   await update(known, { event: "ACCOUNT_DELETED" });
   expect(await healthOf(known.channelId)).toMatchObject({ state: "ok" });
   const unknown = await conversation("whatsapp");
-  await update(unknown, { event: "ACCOUNT_DELETED" });
-  expect(await healthOf(unknown.channelId)).toMatchObject({ state: "broken" });
+  for (const [number, expected] of [
+    [fine, "ok"],
+    [{ health_status: blocked }, "broken"],
+  ] as const) {
+    state.number = number;
+    const before = asked().length;
+    await update(unknown, { event: "ACCOUNT_DELETED" });
+    expect(await healthOf(unknown.channelId)).toMatchObject({ state: "ok" });
+    pass(MINUTE);
+    await ring(unknown);
+    expect(asked()).toHaveLength(before + 1);
+    expect(await healthOf(unknown.channelId)).toMatchObject({ state: expected });
+  }
 });
 
 test("a group's messages, statuses and changes touch no chat, and are a warning", async () => {
@@ -172,10 +183,14 @@ test("what is not known is counted by name, and told to the organization once a 
   fakeNetworks();
   const chat = await conversation("whatsapp");
   const reports = countCalls("ORGANIZATIONS", "reportHealth");
-  const call = () => report(chat, "payment_configuration_update", {});
+  const call = () => report(chat, "brand_new_update", {});
   await call();
-  await shows(chat, { unknown: { "field.payment_configuration_update": 1 }, warnings: [{ code: "unknown_fields" }] });
+  await shows(chat, { unknown: { "field.brand_new_update": 1 }, warnings: [{ code: "unknown_fields" }] });
+  const hops = countHops();
   for (let n = 0; n < 3; n++) await call();
+  expect(hops().CHANNELS).toBe(undefined);
+  pass(MINUTE);
+  await call();
   await until(
     "the channel has counted all",
     async () => {
@@ -183,7 +198,7 @@ test("what is not known is counted by name, and told to the organization once a 
       await ring(chat);
       return healthOf(chat.channelId);
     },
-    ({ unknown }) => unknown["field.payment_configuration_update"] === 4,
+    ({ unknown }) => unknown["field.brand_new_update"] === 5,
   );
   expect(reports()).toBeLessThanOrEqual(4);
   expect(await events(chat)).toEqual([["ok", "unknown_fields"]]);

@@ -46,14 +46,14 @@ test("a new chat stores its identity and reports within 2 s, and its channel sto
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const { values, tables, alarm } = await heldBy(env.CHATS.getByName(chat.id));
-  expect(new Map(values as [string, unknown][]).get("identity")).toMatchObject({
+  expect(new Map(values as [string, unknown][]).get("lean")).toMatchObject({
     chatId: chat.id,
     organizationId,
     channelId,
     channelKind: "web",
     contactAddress: chat.contact.address,
   });
-  expect(tables).toContainEqual({ name: "messages" });
+  expect(tables).toEqual([]);
   expect(alarm).toBe(Date.now() + 2_000);
   expect(await heldBy(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
 });
@@ -101,7 +101,7 @@ test("after a minute the organization's object adopts a chat whose creation was 
   expect(await state()).toBe("adopted");
   expect(await object.owner()).toEqual({ organizationId });
   expect(await alarmOf(organization)).toBeNull();
-  expect((await heldBy(object)).values).toContainEqual(["identity", expect.objectContaining({ chatId: chat.id })]);
+  expect((await heldBy(object)).values).toContainEqual(["lean", expect.objectContaining({ chatId: chat.id })]);
   expect((await admin("GET", `/chats/${chat.id}`)).body.chat.id).toBe(chat.id);
 });
 

@@ -19,16 +19,21 @@ const UNDO_MOVES = `alter table chats drop column username; alter table chats dr
 async function afterStep(step: number, object: DurableObjectStub, undo: string): Promise<void> {
   await runInDurableObject(object, (_object, { storage }) => {
     storage.sql.exec(undo);
-    storage.kv.put("schema", step);
+    if (!storage.kv.get("lean")) storage.kv.put("schema", step);
   });
   await evictDurableObject(object);
 }
 
 test("objects of the version before notes, assignments and response times keep their data and go on", async () => {
   const { organizationId, ownerId, channelId, api } = await newOrganization();
+  await runInDurableObject(env.ORGANIZATIONS.getByName(organizationId), (_object, { storage }) => {
+    // The chat has all tables, as those of that version.
+    storage.kv.put("leanFrom", Date.now() + 1);
+  });
   const { id } = await newChat(api, channelId);
   const { secret } = await newKey(organizationId, { permissions: ["notes:read", "notes:write"] });
   const first = await send(api, id);
+  const later = await send(api, id, { scheduledAt: new Date(Date.now() + 60_000).toISOString() });
   await report(id);
   await afterStep(
     1,
@@ -50,6 +55,7 @@ test("objects of the version before notes, assignments and response times keep t
   ]);
   const second = await send(api, id, { senderId: ownerId });
   created(await client(secret)("POST", `/chats/${id}/notes`, { content: "A note" }));
+  expect((await api("GET", `/chats/${id}/scheduled`)).body.messages).toMatchObject([{ id: later.id }]);
   expect((await api("PATCH", `/chats/${id}`, { assigneeId: ownerId })).body.chat.assigneeId).toBe(ownerId);
   expect((await api("GET", `/chats?assignee=${ownerId}`)).body.chats).toMatchObject([{ id }]);
   const { messages } = (await api("GET", `/chats/${id}/messages`)).body;

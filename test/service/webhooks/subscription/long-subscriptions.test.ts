@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { CHAT_TABLES } from "../../../../src/chats/object/log/schema.ts";
 import type { EventRange } from "../../../../src/model/webhook.ts";
 import type { Subscription } from "../../../../src/webhooks/subscription/subscription.ts";
 import { newChat, newOrganization } from "../../../support/harness.ts";
@@ -74,6 +75,8 @@ async function longChat(events: number, settings: Parameters<typeof chatWithWebh
   const { webhookId, object } = chat;
   await env.WEBHOOKS.getByName(webhookId).disable(webhookId, "customer");
   await rewrite(object, (storage) => {
+    storage.sql.exec(CHAT_TABLES.events);
+    storage.sql.exec("insert into events (n, type, at) values (1, 'chat.created', ?)", Date.now());
     storage.sql.exec(
       `with recursive numbers(n) as (select max(n) + 1 from events union all select n + 1 from numbers where n < ?)
        insert into events (n, type, seq, note, at)

@@ -144,3 +144,83 @@ test("a network that refuses without reading lets the file go", async () => {
   expect(outcome).toMatchObject({ outcome: "channel_broken" });
   await expect.poll(() => isCanceled).toBe(true);
 });
+
+const LINK = "https://files.example/plan.docx";
+const NOT_FETCHED = [
+  "Bad Request: failed to get HTTP URL content",
+  "Bad Request: wrong type of the web page content",
+] as const;
+
+/** Files that can't be opened but by their link. */
+function linked(opened: Awaited<ReturnType<FilesPort["openLink"]>>) {
+  const links: string[] = [];
+  const open = () => Promise.reject(new Error("a file was opened"));
+  const openLink = async (link: string) => {
+    links.push(link);
+    return opened;
+  };
+  return { ...files({ open, openLink }), links };
+}
+
+const onLink = () => ({
+  body: new Blob([BYTES]).stream(),
+  ...{ size: FILE.size, contentType: "application/x-doc", fileName: "plan.docx" },
+});
+
+test.each(NOT_FETCHED)("after a refusal, %s, the file behind the link is in the call", async (words) => {
+  const sent = fakeNetwork(refused(400, words), accepted(7));
+  const port = linked(onLink());
+  const fields = { type: "DOCUMENT", content: "Read", mediaUrl: LINK, file: null, quote: "123456:42:5" } as const;
+  expect(await send({ ...fields, topic: "9" }, port)).toEqual({
+    ...{ outcome: "sent", parts: ["123456:42:7"], addresses: [] },
+  });
+  expect(port.links).toEqual([LINK]);
+  const reply_parameters = { message_id: 5, allow_sending_without_reply: true };
+  const body = { chat_id: "42", message_thread_id: 9, caption: "Read", reply_parameters };
+  expect(sent[0]?.body).toEqual({ ...body, document: LINK });
+  const form = { ...body, message_thread_id: "9", reply_parameters: JSON.stringify(reply_parameters) };
+  expect(sentForm(sent, 1)).toEqual({
+    fields: form,
+    file: { field: "document", name: "plan.docx", type: "application/x-doc", bytes: BYTES },
+  });
+});
+
+test.each([
+  ["IMAGE", "photo", false],
+  ["VIDEO", "video", false],
+  ["AUDIO", "audio", false],
+  ["AUDIO", "voice", true],
+] as const)("%s goes out as %s from its link too", async (type, field, isVoice) => {
+  const sent = fakeNetwork(refused(400, NOT_FETCHED[0]), accepted(7));
+  const message = { type, content: LINK, file: null, isVoice };
+  expect(await send(message, linked(onLink()))).toMatchObject({ outcome: "sent" });
+  expect(sentForm(sent, 1).file).toMatchObject({ field, bytes: BYTES });
+});
+
+test("a link that nobody can fetch fails the message, in Telegram's words and in ours", async () => {
+  fakeNetwork(refused(400, NOT_FETCHED[0]));
+  const outcome = await send({ type: "IMAGE", content: LINK, file: null }, linked("the server answered 404"));
+  const message = `${NOT_FETCHED[0]}. The service can't fetch the file either: the server answered 404`;
+  expect(outcome).toEqual({ outcome: "failed", code: "network_400", message, works: true, parts: [] });
+});
+
+test("what Telegram says of the file itself counts, and no link is opened for another refusal", async () => {
+  const image = { type: "IMAGE", content: LINK, file: null } as const;
+  fakeNetwork(refused(400, NOT_FETCHED[0]), refused(400, "Bad Request: IMAGE_PROCESS_FAILED"));
+  expect(await send(image, linked(onLink()))).toMatchObject({
+    ...{ outcome: "failed", message: "Bad Request: IMAGE_PROCESS_FAILED" },
+  });
+  fakeNetwork(refused(400, NOT_FETCHED[0]), refused(429, "Too Many Requests", { retry_after: 3 }));
+  expect(await send(image, linked(onLink()))).toMatchObject({ outcome: "retry", afterMs: 3_000 });
+  const port = linked(onLink());
+  fakeNetwork(refused(400, "Bad Request: wrong file identifier/HTTP URL specified"));
+  expect(await send(image, port)).toMatchObject({ outcome: "failed" });
+  expect(port.links).toEqual([]);
+});
+
+test("a link whose file breaks off is tried again only once", async () => {
+  const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("cut")) });
+  fakeNetwork(refused(400, NOT_FETCHED[0]), accepted(7));
+  const outcome = await send({ type: "IMAGE", content: LINK, file: null }, linked({ ...onLink(), body }));
+  expect(outcome).toMatchObject({ outcome: "retry", code: "media_interrupted", once: true });
+});

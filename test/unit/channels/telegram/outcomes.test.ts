@@ -84,6 +84,14 @@ test("a 400 that names another chat changes the contact's address", async () => 
   expect(await send()).toEqual({ outcome: "moved", address: "-1001234567890", parts: [] });
 });
 
+test("a topic that is gone is lost, and the message may be sent without it", async () => {
+  const message = outbound({ topic: "7" });
+  const sendTo = () => telegram.send(message, credentials, network, new AbortController().signal);
+  fakeNetwork(refused(400, "Bad Request: message thread not found"), refused(400, "Bad Request: message is too long"));
+  expect(await sendTo()).toEqual({ outcome: "moved", address: "42", lostTopic: "7", parts: [] });
+  expect(await sendTo()).toMatchObject({ outcome: "failed", code: "network_400" });
+});
+
 test("a 403 that names another chat fails, and so does one without a code of its own", async () => {
   fakeNetwork(refused(403, "Moved", { migrate_to_chat_id: -7 }), answer(403, '{"ok":false}'));
   for (const _ of [1, 2]) expect(await send()).toMatchObject({ outcome: "failed", code: "contact_unreachable" });

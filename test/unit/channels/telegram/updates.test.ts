@@ -324,3 +324,14 @@ test("whatever an update of these kinds holds, it is an item or a note, and noth
     { numRuns: 500 },
   );
 });
+
+test.each<[string, object, string]>([
+  ["a link", { text: "Hi", entities: [{ type: "text_link", offset: 0, length: {}, url: "https://a.example" }] }, "Hi"],
+  ["a link's place", { text: "Hi", entities: [{ type: "text_link", offset: {}, length: 2 }] }, "Hi"],
+  ["a list", { rich_message: { blocks: [{ items: [{ label: {}, text: "One" }] }] } }, "One"],
+  ["shared people", { users_shared: { users: [{ first_name: {} }, { user_id: 8 }] } }, "[users shared: 8]"],
+])("%s that has an object in place of a value does not hide its message", (_, fields, content) => {
+  // Made by JSON, so that it has no method.
+  const strange = JSON.stringify(fields).replaceAll("{}", '{"toString":"text","valueOf":1}');
+  expect(came(JSON.parse(strange) as object)).toMatchObject({ content });
+});

@@ -274,7 +274,7 @@ test.each([
 ])("a group's move, told by %s, changes the address and is no message", async (_, fields) => {
   expect(await message(fields)).toEqual({
     genuine: true,
-    items: [{ account: null, item: { kind: "address", from: ["-55"], to: ["-1001234"] } }],
+    items: [{ account: null, item: { kind: "address", from: ["-55"], to: ["-1001234"], at: expect.any(Number) } }],
     notes: [],
   });
 });

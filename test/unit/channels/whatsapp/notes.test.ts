@@ -18,8 +18,8 @@ test.each<[string, string, string[]]>([
   ],
   [
     "a field that says nothing of use",
-    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"standby","value":{}}]}]}',
-    ["field standby ignored"],
+    '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"history","value":{}}]}]}',
+    ["field history ignored"],
   ],
   [
     "an account's report without the account",
@@ -35,6 +35,16 @@ test.each<[string, string, string[]]>([
   ["a field with a name that is no word", '[{"field":"a\\nb","value":{}}]', ["field"]],
   ["an account's event", '[{"field":"account_update","value":{"event":"BRAND_NEW"}}]', []],
   ["a status", '[{"field":"messages","value":{"statuses":[{"id":"1","status":"framed"}]}}]', ["status.framed"]],
+  [
+    "a field of a status",
+    '[{"field":"messages","value":{"statuses":[{"id":"1","status":"sent","fees":1,"pricing":{"category":"a","vat":2},"conversation":{"id":"1","origin":{}},"A b":1}]}}]',
+    ["status.fees", "status.pricing.vat", "status"],
+  ],
+  [
+    "a field of a contact",
+    '[{"field":"messages","value":{"contacts":[{"wa_id":"49","profile":{"name":"A","mood":"fine"},"shoe_size":43},7]}}]',
+    ["contact.profile.mood", "contact.shoe_size"],
+  ],
   [
     "a type of message",
     '[{"field":"messages","value":{"messages":[{"id":"1","from":"49","type":"hologram"}]}}]',

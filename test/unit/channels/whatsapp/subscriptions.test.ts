@@ -45,6 +45,29 @@ test.each<[string, Reply, string[] | undefined]>([
   });
 });
 
+const apps = (...ids: string[]) =>
+  json({ data: ids.map((id) => ({ whatsapp_business_api_data: { id, link: "https://a.example", name: "A" } })) });
+const SILENCE = "the WhatsApp Business account is not subscribed to the app";
+
+test.each<[string, Reply, string | undefined]>([
+  ["subscribed to the app", apps("1", APP), undefined],
+  ["subscribed to another app", apps("1"), SILENCE],
+  ["subscribed to none", apps(), SILENCE],
+  ["subscribed to more apps than a page has", apps(...Array<string>(25).fill("1")), undefined],
+  ["of which Meta tells nothing", refused(200, { status: 403 }), undefined],
+  ["of which no answer tells", () => Promise.reject(connectionLost()), undefined],
+  ["of which Meta tells something else", json({ data: [{ id: APP }] }), undefined],
+])("an account that is %s reports all or nothing", async (_, reply, silence) => {
+  const sent = fakeNetwork(number, subscribedTo(all), reply);
+  const inspection = await inspectNumber(credentials, network);
+  expect(inspection).toMatchObject({ answer: "accepted", unsent: [] });
+  expect(inspection.answer === "accepted" && inspection.silence).toBe(silence);
+  expect(sent[2]).toMatchObject({
+    url: `https://graph.test/v24.0/${WABA}/subscribed_apps`,
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+});
+
 test("a number whose app Meta does not name is asked for nothing more", async () => {
   const sent = fakeNetwork(json({ id: PHONE_ID }));
   expect(await inspectNumber(credentials, network)).not.toHaveProperty("unsent");

@@ -90,6 +90,27 @@ test.each<[string, object, object]>([
     },
     { type: "BUTTONS", buttons: [{ type: "OTP", text: "Copy" }] },
   ],
+  [
+    "a button without a text",
+    {
+      type: "BUTTONS",
+      buttons: [
+        { type: "COPY_CODE", example: "250FF" },
+        { type: "REQUEST_CONTACT_INFO", text: null },
+        { type: "VOICE_CALL", text: "" },
+        { type: "QUICK_REPLY", text: "Yes" },
+      ],
+    },
+    {
+      type: "BUTTONS",
+      buttons: [
+        { type: "COPY_CODE", text: "copy code" },
+        { type: "OTHER", text: "request contact info" },
+        { type: "VOICE_CALL", text: "voice call" },
+        { type: "QUICK_REPLY", text: "Yes" },
+      ],
+    },
+  ],
 ])("%s is read", (_name, given, read) => {
   const components = [{ type: "BODY", text: "Hi" }, given];
   expect(listedTemplate({ ...LISTED, components })?.template?.components[1]).toEqual(read);
@@ -119,6 +140,13 @@ test.each<[string, unknown[]]>([
     [
       { type: "BODY", text: "a" },
       { type: "BUTTONS", buttons: [{ type: "URL", text: "a" }] },
+    ],
+  ],
+  [
+    "a button whose text is too long",
+    [
+      { type: "BODY", text: "a" },
+      { type: "BUTTONS", buttons: [{ type: "QUICK_REPLY", text: "x".repeat(201) }] },
     ],
   ],
   ["a component that is not one", [{ type: "BODY", text: "a" }, null]],

@@ -277,7 +277,7 @@ test.each([
   ["a user id, sent by the old one", { from: "DE.1", system: { type: USER_ID, user_id: "DE.2" } }, ["DE.1"], ["DE.2"]],
 ])("a notice of %s is a change of addresses and no message", async (_name, { from, system }: Notice, old, to) => {
   const { items } = await receive(callOf({ contacts: undefined, messages: [came({ type: "system", from, system })] }));
-  expect(items.map(({ item }) => item)).toEqual([{ kind: "address", from: old, to }]);
+  expect(items.map(({ item }) => item)).toEqual([{ kind: "address", from: old, to, at: expect.any(Number) }]);
 });
 
 interface Notice {

@@ -79,7 +79,11 @@ function acting(
     visitors: { isOnline: false, showRead: () => false, showTyping: () => false },
     report: { stateChanged() {} },
     adoption: { identity: () => (state.exists ? chat.identity : undefined) },
-    contact: { current: () => "49151", move: ({ to }) => void told.push(["moved", to]) },
+    contact: {
+      current: () => "49151",
+      topic: undefined,
+      follow: ({ address }) => void told.push(["moved", [address]]),
+    },
     typing: { announce() {} },
     networkChat: () => chat,
   });

@@ -53,7 +53,7 @@ async function heldChat(kind: Kind, script: Script = accept) {
 /** Where a file of a chat is. */
 async function keyOf({ chatId, object }: Conversation, mediaId: string): Promise<string> {
   const life = await runInDurableObject(object(), (_object, { storage }) => {
-    return storage.kv.get<ChatIdentity>("identity")?.life ?? 0;
+    return storage.kv.get<ChatIdentity>("lean")?.life ?? 0;
   });
   return fileKey({ chatId, life, mediaId });
 }

@@ -170,3 +170,35 @@ test("a burst over many chats queues evenly, at the channel's pace", async () =>
     expect(calls).toHaveLength(second + 1);
   }
 });
+
+test.each(["failed to get HTTP URL content", "wrong type of the web page content"])(
+  "after Telegram's %s, the service fetches the file behind the link and sends it",
+  async (words) => {
+    const link = "https://files.example/plan.docx";
+    const calls = fakeNetworks((call, number) => {
+      if (call.url !== link) return inTurn(refuse(400, `Bad Request: ${words}`))(call, number);
+      return new Response("bytes", { headers: { "Content-Length": "5", "Content-Type": "application/x-doc" } });
+    });
+    const chat = await conversation("telegram");
+    const { id } = await send(chat.api, chat.chatId, { type: "DOCUMENT", content: "Read", mediaUrl: link });
+    await chat.run();
+    expect(await chat.message(id)).toMatchObject({ status: "SENT", mediaUrl: link });
+    expect(calls).toMatchObject([
+      { method: "sendDocument", body: { document: link } },
+      { url: link },
+      { method: "sendDocument", body: { caption: "Read" }, file: { field: "document", name: "plan.docx" } },
+    ]);
+  },
+);
+
+test("the service fetches no file from an address of its own", async () => {
+  const calls = fakeNetworks(refuse(400, "Bad Request: failed to get HTTP URL content"));
+  const chat = await conversation("telegram");
+  const own = { type: "IMAGE", content: "https://localhost/api/v1/key" };
+  const { id } = await send(chat.api, chat.chatId, own);
+  await chat.run();
+  expect(calls).toHaveLength(1);
+  const { status, error } = await chat.message(id);
+  expect([status, error?.code]).toEqual(["FAILED", "network_400"]);
+  expect(error?.message).toMatch(/can't fetch the file either: the link must have a public host name$/);
+});

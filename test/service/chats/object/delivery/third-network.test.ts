@@ -135,7 +135,7 @@ test("a network that is in the registry alone says which files it takes, and get
       "update messages set media = ? where seq = 2",
       JSON.stringify({ ...file, width: null, height: null }),
     );
-    return storage.kv.get<ChatIdentity>("identity")?.life ?? 0;
+    return storage.kv.get<ChatIdentity>("lean")?.life ?? 0;
   });
   await env.MEDIA.put(fileKey({ chatId: id, life, mediaId: file.fileId }), "seeds");
   rain.open();

@@ -248,6 +248,7 @@ test("after a move the message is sent at once, and after further moves with a p
   const error = { code: "moved", message: "The contact has another address" };
   expect(over(moved)).toEqual({ state: "waiting", delivery: { ...attempt(1), startedAt: null, nextAt: NOW }, error });
   expect(over(moved, 2)).toMatchObject({ state: "waiting", delivery: { nextAt: NOW + 4 * SECOND }, error });
+  expect(over({ ...moved, lostTopic: "7" })).toMatchObject({ error: { message: "The topic no longer exists" } });
 });
 
 test("an attempt without an answer says so, and waits for a status", () => {

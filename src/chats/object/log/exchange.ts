@@ -1,0 +1,112 @@
+import type { Asked, CountedMessage } from "../../../model/conversation-counts.ts";
+import { wroteAt } from "../../../model/reply-window.ts";
+import type { ChatTables, LateTable } from "./chat-tables.ts";
+import { RECENT_MESSAGES } from "./network-ids.ts";
+import { newestFirst } from "./walk.ts";
+
+const MESSAGES_A_READ = 250;
+
+/** SQL of what says who wrote a message, and when. */
+const WRITTEN = `doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
+  doc ->> '$.networkTime' as networkTime, doc ->> '$.origin' as origin, doc ->> '$.standby' as standby`;
+
+type Written = {
+  seq: number;
+  direction: string;
+  createdAt: string;
+  networkTime: string | null;
+  origin: string | null;
+  standby: number | null;
+};
+
+/** Which of the contact's messages wait for an answer. */
+interface Waiting {
+  /** Only up to this message. */
+  upTo?: number;
+  /** Only from this time on, Unix milliseconds. */
+  since?: number;
+  /** Those that the contact wrote to the network's own agent too, as far as the agent gave them back. */
+  givenBack: GivenBack;
+}
+
+/** What the contact wrote to the network's own agent, and waits for an answer since the agent gave it back. */
+export interface GivenBack {
+  /** The messages up to this seq. */
+  upTo: number;
+  /** Those that were written by this time (Unix milliseconds), and came later. */
+  at: number;
+}
+
+/** Who wrote the messages of a chat, and when. */
+export class Exchange {
+  readonly #messages: LateTable;
+  readonly #newest: () => { seq: number };
+
+  constructor(tables: ChatTables, newest: () => { seq: number }) {
+    this.#messages = tables.messages;
+    this.#newest = newest;
+  }
+
+  /** Walks the messages after `seq`, oldest first. */
+  *after(seq: number, givenBack: GivenBack): Generator<CountedMessage & { seq: number }> {
+    const query = `select seq, ${WRITTEN}, case when named = 1 then doc ->> '$.senderId' end as namedSenderId
+      from messages where seq > ? order by seq limit ?`;
+    for (let after = seq, isMore = true; isMore; ) {
+      const rows = this.#messages.run<Written & { namedSenderId: string | null }>(query, after, MESSAGES_A_READ);
+      for (const row of rows) {
+        const { namedSenderId } = row;
+        const networkAt = row.networkTime === null ? null : Date.parse(row.networkTime);
+        const isInbound = row.direction === "INBOUND";
+        // Those up to `upTo` began to wait when the agent gave them back, and not when they came.
+        const isLate = row.seq > givenBack.upTo && wroteAt(row) <= givenBack.at;
+        const kind = { isInbound, isEcho: isEcho(row), isStandby: row.standby !== null && !isLate };
+        yield { seq: row.seq, ...kind, at: Date.parse(row.createdAt), networkAt, namedSenderId };
+      }
+      after = rows.at(-1)?.seq ?? after;
+      isMore = rows.length === MESSAGES_A_READ;
+    }
+  }
+
+  /**
+   * The contact's first message that nothing to it answers, among the newest 1,000; null if there is none. A message of
+   * this service answers all before it. One that was written elsewhere answers what the contact had written by then.
+   */
+  firstUnanswered({ upTo = this.#newest().seq, since = 0, givenBack }: Waiting): Asked | null {
+    const rows: Written[] = [];
+    for (const row of newestFirst<Written>(this.#messages, WRITTEN, upTo)) {
+      const isOwn = row.direction === "OUTBOUND" && !isEcho(row);
+      if (isOwn || row.seq <= upTo - RECENT_MESSAGES || Date.parse(row.createdAt) < since) break;
+      rows.push(row);
+    }
+    let waiting: Asked[] = [];
+    for (const row of rows.reverse()) {
+      const at = Date.parse(row.createdAt);
+      if (row.direction !== "INBOUND") {
+        const answeredAt = Date.parse(row.networkTime ?? row.createdAt);
+        waiting = waiting.filter((asked) => asked.wroteAt > answeredAt);
+      } else if (!isStandby(row, givenBack)) waiting.push({ at, wroteAt: wroteAt(row) });
+    }
+    return waiting[0] ?? null;
+  }
+
+  /** When the contact last wrote, Unix milliseconds, among the newest 1,000 messages; null if it did not. */
+  contactWroteAt(): number | null {
+    const query = `select doc ->> '$.createdAt' as createdAt, doc ->> '$.networkTime' as networkTime
+      from messages where seq > ? and doc ->> '$.direction' = 'INBOUND' order by seq desc limit 1`;
+    const [last] = this.#messages.run<Pick<Written, "createdAt" | "networkTime">>(
+      query,
+      this.#newest().seq - RECENT_MESSAGES,
+    );
+    return last ? wroteAt(last) : null;
+  }
+}
+
+/** Whether the contact wrote it to the network's own agent, who has not given it back. */
+function isStandby(row: Written, { upTo, at }: GivenBack): boolean {
+  return row.standby !== null && row.seq > upTo && wroteAt(row) > at;
+}
+
+/** Whether the company wrote it elsewhere. */
+function isEcho({ origin }: Written): boolean {
+  return origin !== null;
+}
