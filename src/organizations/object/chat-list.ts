@@ -11,7 +11,7 @@ import type {
 } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { type Place, parseCursor, parseSearchCursor, printCursor, type Walk } from "./chat-cursor.ts";
-import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
+import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-row.ts";
 import { ContactPages } from "./contact-pages.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";

@@ -2,7 +2,8 @@ import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { MAX_CONCURRENT } from "../../platform/concurrency.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { CHAT_COLUMNS, type ChatRow, type ChatTable } from "./chat-table.ts";
+import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
+import type { ChatTable } from "./chat-table.ts";
 import type { Existence } from "./existence.ts";
 import { Retries } from "./retries.ts";
 

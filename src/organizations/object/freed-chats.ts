@@ -1,7 +1,7 @@
 import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { permissionsOf } from "../../db/members.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
-import type { ChatRow } from "./chat-table.ts";
+import type { ChatRow } from "./chat-row.ts";
 import type { Existence } from "./existence.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
 import { Retries } from "./retries.ts";

@@ -1,7 +1,8 @@
 import type { OpenAnswer, OpenRequest } from "../../model/organization.ts";
 import { ADOPT_AFTER_MS } from "./adoptions.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { type ChatRow, type ChatTable, presentChat } from "./chat-table.ts";
+import { type ChatRow, presentChat } from "./chat-row.ts";
+import type { ChatTable } from "./chat-table.ts";
 import type { Settings } from "./settings.ts";
 
 /** What opening a chat needs of its organization. */

@@ -25,7 +25,7 @@ import type {
 } from "../../model/organization.ts";
 import type { EventRange, ReportedWebhookState } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
-import { type ChatRow, presentChat } from "./chat-table.ts";
+import { type ChatRow, presentChat } from "./chat-row.ts";
 import type { MemberSession } from "./member-records.ts";
 import { metricsOf } from "./metrics.ts";
 import { openForContact } from "./open-chat.ts";

@@ -2,7 +2,7 @@ import { answerWithin } from "../../calls/call-object.ts";
 import { type Backoff, backoffMs } from "../../platform/backoff.ts";
 import { type Failed, settleEach } from "../../platform/concurrency.ts";
 import { causeOf } from "../../platform/log.ts";
-import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
+import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
 import type { Existence } from "./existence.ts";
 
 /** What an organization's object does with its chats' objects in the background. */

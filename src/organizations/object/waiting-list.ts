@@ -1,6 +1,6 @@
 import type { ChatFilter, Waiting } from "../../model/organization.ts";
 import type { Place, Walk, WalkedPage } from "./chat-cursor.ts";
-import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
+import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
 
 /** The most rows of an index that one page reads. */
 export const MAX_EXAMINED_CHATS = 10_000;

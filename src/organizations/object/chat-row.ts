@@ -1,0 +1,77 @@
+import type { Chat } from "../../model/chat.ts";
+import type { KnownChannel } from "../../model/organization.ts";
+import { replyUntil } from "../../model/reply-window.ts";
+
+/** A chat's row. Times are Unix milliseconds. */
+export type ChatRow = {
+  id: string;
+  channel_id: string;
+  state: "created" | "adopted" | "deleting";
+  life: number;
+  address: string;
+  others: string | null;
+  name: string | null;
+  username: string | null;
+  same_as: string | null;
+  metadata: string;
+  created_at: number;
+  active_at: number | null;
+  last_message_at: number | null;
+  last_message: string | null;
+  unanswered_since: number | null;
+  next_scheduled_at: number | null;
+  next_due_at: number | null;
+  read_up_to: number | null;
+  assignee: string | null;
+  contact_wrote_at: number | null;
+  marketing: string | null;
+  report: number;
+  depth: number;
+  attempts: string;
+  events: number;
+  told_after: number | null;
+  told_version: string | null;
+  unanswered_move: number | null;
+  scheduled_move: number | null;
+  name_move: number | null;
+};
+
+export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
+  last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, report, depth,
+  attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
+
+/** A chat's row as the API shows it. */
+export function presentChat(row: ChatRow, channel: KnownChannel): Chat {
+  return JSON.parse(printChat(row, channel, true)) as Chat;
+}
+
+/** The same as JSON. What the row has as JSON is not parsed, because a page has many rows. */
+export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLastMessage: boolean): string {
+  const { address, name: contactName, username } = row;
+  const same = sameAs(row);
+  const contact = {
+    address,
+    name: contactName,
+    username,
+    addresses: addressesOf(row),
+    ...(same.length > 0 && { sameAs: same }),
+  };
+  const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
+  const lastMessage = (hasLastMessage && row.last_message) || "null";
+  const openUntil = replyUntil(kind, row.created_at, row.contact_wrote_at);
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"}}`;
+}
+
+function timeAsJson(at: number | null): string {
+  return at === null ? "null" : `"${new Date(at).toISOString()}"`;
+}
+
+/** All addresses that lead to a chat, the first one first. */
+export function addressesOf({ address, others }: Pick<ChatRow, "address" | "others">): string[] {
+  return others === null ? [address] : [address, ...(JSON.parse(others) as string[])];
+}
+
+/** The ids of the other chats of the contact. */
+export function sameAs({ same_as }: ChatRow): string[] {
+  return same_as === null ? [] : (JSON.parse(same_as) as string[]);
+}
