@@ -4,6 +4,7 @@ import { AT as at, CHAT, MESSAGE, NOTE } from "../model/example.ts";
 import { ROW_CEILINGS } from "../model/organization.ts";
 import { PERMISSIONS, PRESETS } from "../model/permission.ts";
 import type * as operator from "./operator/resources.ts";
+import type * as stats from "./operator/stats-resources.ts";
 import type * as resources from "./resources.ts";
 
 /** The example of each resource in the documents. */
@@ -149,7 +150,7 @@ const queue: Example<typeof operator.queueSchema> = {
   lastError: { code: "http_503", message: "Service Unavailable" },
 };
 
-const channelStats: Example<typeof operator.channelStatsSchema> = {
+const channelStats: Example<typeof stats.channelStatsSchema> = {
   id: channel.id,
   organizationId: organization.id,
   kind: channel.kind,
@@ -163,7 +164,7 @@ const channelStats: Example<typeof operator.channelStatsSchema> = {
   updatedAt: "2026-11-20T10:00:20.114Z",
 };
 
-const memberStats: Example<typeof operator.memberStatsSchema> = {
+const memberStats: Example<typeof stats.memberStatsSchema> = {
   id: member.id,
   organizationId: organization.id,
   name: member.name,
@@ -171,7 +172,7 @@ const memberStats: Example<typeof operator.memberStatsSchema> = {
   unanswered: 3,
 };
 
-const keyStats: Example<typeof operator.keyStatsSchema> = {
+const keyStats: Example<typeof stats.keyStatsSchema> = {
   id: key.id,
   organizationId: organization.id,
   name: key.name,
@@ -180,7 +181,7 @@ const keyStats: Example<typeof operator.keyStatsSchema> = {
   updatedAt: "2026-11-20T10:00:05.002Z",
 };
 
-const keyHistory: Example<typeof operator.keyHistorySchema> = {
+const keyHistory: Example<typeof stats.keyHistorySchema> = {
   id: key.id,
   organizationId: organization.id,
   name: key.name,

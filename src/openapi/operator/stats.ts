@@ -5,6 +5,7 @@ import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
 import { paginationSchema } from "../resources.ts";
 import { pages } from "./lists.ts";
+import type { Side } from "./side.ts";
 import {
   channelHistorySchema,
   channelStatsSchema,
@@ -12,8 +13,7 @@ import {
   keyStatsSchema,
   memberHistorySchema,
   memberStatsSchema,
-} from "./resources.ts";
-import type { Side } from "./side.ts";
+} from "./stats-resources.ts";
 
 const { channelStats, keyHistory, keyStats, memberStats, pagination } = examples;
 
