@@ -52,8 +52,10 @@ export async function inspectNumber(credentials: Credentials, network: Network):
     const set = found.webhook_configuration ?? {};
     const webhook = set.phone_number || set.whatsapp_business_account || set.application || null;
     const owners = ownersIn(body);
-    const unsent = await missingFields(owners, credentials, network, signal).catch(() => undefined);
-    const isSubscribed = await isAccountSubscribed(owners, credentials, network, signal).catch(() => undefined);
+    const [unsent, isSubscribed] = await Promise.all([
+      missingFields(owners, credentials, network, signal).catch(() => undefined),
+      isAccountSubscribed(owners, credentials, network, signal).catch(() => undefined),
+    ]);
     return {
       answer: "accepted",
       webhook,

@@ -29,7 +29,7 @@ export function sentInApp(echo: unknown): object {
 /** A message of Meta's agent. What it says is the body of a send. */
 export function sentByAgent(echo: unknown): object {
   const { id, timestamp, message } = Object(echo);
-  const { to, recipient = to, recipient_type } = Object(message);
+  const { to, recipient, recipient_type } = Object(message);
   const quote = fieldAt(message, "context", "message_id");
   return {
     id,

@@ -49,8 +49,8 @@ type Report = StoredReport & { identity: ChatIdentity };
 
 /**
  * A chat's reports of its state to its organization. Each has a number, stored before the call, so that a call that
- * arrives late changes nothing. Attempts and prices that are not reported yet are lost with the instance. `ReportTimes` says when a
- * chat reports.
+ * arrives late changes nothing. Attempts and prices that are not reported yet are lost with the instance. `ReportTimes`
+ * says when a chat reports.
  */
 export class ChatReporter extends WriteBehind<Report> {
   readonly #parts: Parts;

@@ -144,7 +144,7 @@ export class Echoes implements DuePart {
       template: null,
       delivery: null,
       media: draft.media,
-      ...(held !== undefined && { held: { remove: () => this.#held.remove(held) } }),
+      ...(held !== undefined && { unhold: () => this.#held.remove(held) }),
     };
     log.append(row);
   }

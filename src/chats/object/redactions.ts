@@ -28,8 +28,8 @@ interface Parts {
 type Reported = { outcome: "ok"; doc: string } | { outcome: "not_reported" };
 
 /**
- * Redactions of a chat's messages, and deletions by those who wrote them. Each is answered once the list of chats does not show
- * the text, and the file's bytes are deleted. The seqs of those that the list may not know yet are stored, so that they
+ * Redactions of a chat's messages, and deletions by those who wrote them. Each is answered once the list of chats does
+ * not show the text, and the file's bytes are deleted. The seqs of those that the list may not know yet are stored, so that they
  * can be repeated.
  */
 export class Redactions {

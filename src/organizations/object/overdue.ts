@@ -99,6 +99,7 @@ export class Overdue implements DuePart {
 
   forget(): void {
     this.#checks = null;
+    this.#others = null;
   }
 
   /** The objects to call, in order. @param found gets the channels of the chats */

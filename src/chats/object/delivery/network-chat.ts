@@ -82,11 +82,11 @@ export class NetworkChat {
     const { seq, delivery, lastError } = row;
     const isPriced = price !== undefined && !isSame(price, row.message.price);
     const message = isPriced ? { ...row.message, price } : row.message;
-    // Later statuses repeat the price, or name another one.
-    if (price && !row.message.price) this.parts.report.counted(priceCount(price));
     const parts = after.parts === before.parts ? null : partsKept(after);
     if (after.status !== before.status || after.error !== before.error || isPriced) {
       this.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined, failedAt);
+      // Later statuses repeat the price, or name another one. A write that failed is tried again.
+      if (price && !row.message.price) this.parts.report.counted(priceCount(price));
     } else if (parts) this.parts.log.writeDelivery(seq, { delivery, parts, lastError });
   }
 

@@ -137,7 +137,7 @@ export class MessageLog {
     this.commit([{ type, seq: message.seq, note: null, at }], () => {
       row.scheduled?.remove();
       row.takeFile?.();
-      row.held?.remove();
+      row.unhold?.();
       insertRow(this.#messages, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };

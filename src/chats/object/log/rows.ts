@@ -16,11 +16,8 @@ export interface NewMessage {
   isNamed?: boolean | undefined;
   /** Takes the file that the message names, in the same commit. */
   takeFile?: (() => void) | undefined;
-  /** Set for an echo that was held. */
-  held?: {
-    /** Removes it from those that are held, in the same commit. */
-    remove(): void;
-  };
+  /** Removes an echo from those that are held, in the same commit. */
+  unhold?: (() => void) | undefined;
   /** Set for a message that was scheduled: its id does not end with its seq. */
   scheduled?: {
     /** Removes it from the scheduled messages, in the same commit. */
