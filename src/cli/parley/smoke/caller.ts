@@ -33,15 +33,18 @@ export interface Sent {
   signal?: AbortSignal;
 }
 
-export interface Reply {
+/** A body as JSON, of which nothing is known. */
+export type Json = Record<string, unknown>;
+
+/** `Body`: what the route answers with the wanted status. Nobody has checked it. */
+export interface Reply<Body = Json> {
   /** The method and the path, without its query. */
   call: string;
   status: number;
   headers: Headers;
   bytes: Uint8Array;
   /** The body, if it is JSON; else `{}`. */
-  // biome-ignore lint/suspicious/noExplicitAny: the body depends on the route
-  body: any;
+  body: Body;
 }
 
 /** Calls the service. It follows no redirect and repeats no call. */
@@ -56,7 +59,7 @@ export class SmokeCaller {
   }
 
   /** Any response of the service. @throws SmokeFault if there is none, or something in front of the service answers */
-  async ask(method: string, path: string, sent: Sent = {}): Promise<Reply> {
+  async ask<Body = Json>(method: string, path: string, sent: Sent = {}): Promise<Reply<Body>> {
     const response = await this.open(method, path, sent);
     const call = `${method} ${path.split("?")[0]}`;
     const bytes = await response.bytes().catch((error: unknown) => {
@@ -65,7 +68,7 @@ export class SmokeCaller {
     });
     const text = new TextDecoder().decode(bytes.subarray(0, 65_536));
     refuseFront(response, text);
-    return { call, status: response.status, headers: response.headers, bytes, body: jsonOf(text) };
+    return { call, status: response.status, headers: response.headers, bytes, body: jsonOf(text) as Body };
   }
 
   /** A response before its body came. @throws SmokeFault */
@@ -86,8 +89,8 @@ export class SmokeCaller {
   }
 
   /** The body of a response with this status. @throws SmokeFault with any other */
-  async want(status: number, method: string, path: string, sent?: Sent): Promise<Reply["body"]> {
-    return wanted(status, await this.ask(method, path, sent)).body;
+  async want<Body>(status: number, method: string, path: string, sent?: Sent): Promise<Body> {
+    return wanted(status, await this.ask<Body>(method, path, sent)).body;
   }
 }
 
@@ -100,16 +103,23 @@ export function refuseFront(response: Response, text: string): void {
 const CUT = "look for a proxy or a rule between here and the Worker that ends responses";
 const SILENT = "check the address and the network between here and the service";
 
+/** What an error of the service says. */
+interface Refusal {
+  message?: unknown;
+  error?: unknown;
+  code?: unknown;
+  errors?: { path: string; message: string }[];
+}
+
 /** @throws SmokeFault unless the reply has this status */
-export function wanted(status: number, reply: Reply): Reply {
+export function wanted<Body>(status: number, reply: Reply<Body>): Reply<Body> {
   if (reply.status === status) return reply;
-  const { call, body, headers } = reply;
-  const text = body.message ?? body.error;
+  const { call, headers } = reply;
+  const { message, error, code, errors } = reply.body as Refusal;
   const id = headers.get("X-Request-Id");
-  const fault = body.errors?.[0];
-  const says = [text, fault && `${fault.path} ${fault.message}`, body.code, ...(id ? [`request ${id}`] : [])].filter(
-    (part) => typeof part === "string",
-  );
+  const fault = errors?.[0];
+  const said = [message ?? error, fault && `${fault.path} ${fault.message}`, code, ...(id ? [`request ${id}`] : [])];
+  const says = said.filter((part) => typeof part === "string");
   const why = says.length > 0 ? ` (${printable(says.join(", "))})` : "";
   throw new SmokeFault(`${call} answered ${reply.status} and not ${status}${why}`);
 }
@@ -118,7 +128,7 @@ export function wanted(status: number, reply: Reply): Reply {
 const STRANGERS_LIMIT = "600";
 
 /** Whether a key is refused: with 401, or with the 429 of an address that has tried too many wrong keys. */
-export function isRefused({ status, headers }: Reply): boolean {
+export function isRefused({ status, headers }: Pick<Reply, "status" | "headers">): boolean {
   return status === 401 || (status === 429 && headers.get("X-RateLimit-Limit") === STRANGERS_LIMIT);
 }
 
@@ -134,11 +144,10 @@ export function connectionFault(error: unknown, timeoutMs = TIMEOUT_MS): string 
   return cause?.code ?? cause?.errors?.[0]?.code ?? "the connection failed";
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as in `Reply`
-function jsonOf(text: string): any {
+function jsonOf(text: string): Json {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
+    return typeof value === "object" && value !== null ? (value as Json) : {};
   } catch {
     return {};
   }

@@ -1,10 +1,22 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import type { ApiSchemas } from "../../../client/parley.ts";
 import { printable } from "../table.ts";
 import { check, isRefused, type SmokeCaller, SmokeFault, wanted } from "./caller.ts";
 import { clockFault } from "./front-steps.ts";
-import { type Lab, newTenant, operate, randomBytes, type SmokePlace, send, type Tenant } from "./lab.ts";
+import {
+  type Lab,
+  type NewKey,
+  newTenant,
+  type OneFile,
+  type OneMessage,
+  operate,
+  randomBytes,
+  type SmokePlace,
+  send,
+  type Tenant,
+} from "./lab.ts";
 
 const FILE_BYTES = 1_048_576;
 /** R2 takes one write a second to a key. */
@@ -26,11 +38,12 @@ export async function organizationStep(
   check(id.startsWith(`org_${letter}`), `the organization's id says another jurisdiction: ${printable(id)}`);
   const message = await send(tenant, "Hello");
   onTenant(tenant);
-  const list = wanted(200, await tenant.ask("GET", `/chats/${chatId}/messages`));
+  const path = `/chats/${chatId}/messages`;
+  const list = wanted(200, await tenant.ask<{ messages?: ApiSchemas["Message"][] }>("GET", path));
   check(list.body.messages?.[0]?.id === message.id, "a message that was sent is not on the list");
   const tag = list.headers.get("ETag");
   check(tag !== null, "the list has no ETag", "a rule of the zone must not remove headers");
-  const again = await tenant.ask("GET", `/chats/${chatId}/messages`, { headers: { "If-None-Match": tag } });
+  const again = await tenant.ask("GET", path, { headers: { "If-None-Match": tag } });
   const rule = "a rule of the zone must not change bodies or ETags";
   check(again.status === 304, `the same list again answered ${again.status} and not 304`, rule);
   return "a key, a channel, a chat and a message are written and read; an unchanged list is a 304";
@@ -39,7 +52,7 @@ export async function organizationStep(
 /** The clock of the Worker. @throws SmokeFault */
 export async function clockStep(tenant: Tenant): Promise<string> {
   const body = { content: "What time is it?" };
-  const reply = wanted(201, await tenant.ask("POST", `/chats/${tenant.chatId}/messages`, { body }));
+  const reply = wanted(201, await tenant.ask<OneMessage>("POST", `/chats/${tenant.chatId}/messages`, { body }));
   const fault = clockFault(reply.body.message, reply, Date.now());
   if (fault) throw new SmokeFault(fault, "times, schedules and limits are wrong until the clocks agree");
   return "the service's time is this machine's";
@@ -48,7 +61,7 @@ export async function clockStep(tenant: Tenant): Promise<string> {
 /** A key's object counts its requests and knows at once that it was revoked. */
 export async function keyStep(lab: Lab, { id }: Tenant): Promise<string> {
   const limited = { name: "Two", rateLimit: { limit: 2, windowSeconds: 60 } };
-  const { secret } = await operate(lab, 201, "POST", `/organizations/${id}/keys`, limited);
+  const { secret } = await operate<NewKey>(lab, 201, "POST", `/organizations/${id}/keys`, limited);
   const call = () => lab.caller.ask("GET", "/api/v1/key", { token: secret });
   const [first, second, third] = [await call(), await call(), await call()];
   check(
@@ -60,7 +73,7 @@ export async function keyStep(lab: Lab, { id }: Tenant): Promise<string> {
     check(third.headers.has(name), `the 429 lacks ${name}`, "a rule of the zone must not remove headers");
   }
   // Not the key over its limit: that may be refused for this for a second longer.
-  const other = await operate(lab, 201, "POST", `/organizations/${id}/keys`, { name: "Revoked" });
+  const other = await operate<NewKey>(lab, 201, "POST", `/organizations/${id}/keys`, { name: "Revoked" });
   const admitted = await lab.caller.ask("GET", "/api/v1/key", { token: other.secret });
   check(admitted.status === 200, `a new key got ${admitted.status}`);
   await operate(lab, 200, "DELETE", `/keys/${other.key.id}`);
@@ -75,9 +88,9 @@ export async function filesStep(lab: Lab, tenant: Tenant): Promise<string> {
   const bytes = randomBytes(FILE_BYTES);
   const path = `/chats/${chatId}/media?fileName=smoke.bin`;
   const headers = { "Idempotency-Key": "file", "Content-Type": "application/octet-stream" };
-  const { media } = await tenant.want(201, "POST", path, { headers, body: bytes });
+  const { media } = await tenant.want<OneFile>(201, "POST", path, { headers, body: bytes });
   lab.withFiles.add(tenant.id);
-  const replay = wanted(201, await tenant.ask("POST", path, { headers, body: bytes }));
+  const replay = wanted(201, await tenant.ask<Partial<OneFile>>("POST", path, { headers, body: bytes }));
   check(replay.body.media?.id === media.id, "an upload that was repeated with its Idempotency-Key made another file");
   const message = await send(tenant, "A file", { mediaId: media.id });
   const file = `/chats/${chatId}/messages/${message.id}/media`;
@@ -107,7 +120,7 @@ async function overwrite(caller: SmokeCaller, tenant: Tenant): Promise<void> {
   const [slow, quick] = [randomBytes(65_536), randomBytes(65_536)];
   const upload = slowUpload(caller, `/api/v1${path}`, { ...headers, Authorization: `Bearer ${key}` }, slow);
   await delay(POLL_MS, undefined, { signal: caller.signal });
-  const reply = await tenant.ask("POST", path, { headers, body: quick });
+  const reply = await tenant.ask<OneFile>("POST", path, { headers, body: quick });
   await delay(PUT_PAUSE_MS, undefined, { signal: caller.signal });
   const status = await upload.finish();
   // Where the front collects a body before it passes it on, the slow one comes second.
@@ -152,12 +165,14 @@ function slowUpload(caller: SmokeCaller, path: string, headers: Record<string, s
 /** An object's alarm rings: a scheduled message is sent at its time. */
 export async function alarmStep({ pace, caller }: Lab, { want, channelId }: Tenant): Promise<string> {
   // A chat of its own: each send to a chat also sends what is due there, and hides an alarm that does not ring.
-  const { chat } = await want(201, "POST", "/chats", { body: { channelId, contact: { address: "smoke-alarm" } } });
+  const { chat } = await want<{ chat: { id: string } }>(201, "POST", "/chats", {
+    body: { channelId, contact: { address: "smoke-alarm" } },
+  });
   const { id, at, ahead } = await schedule({ want, chatId: chat.id }, pace.ahead);
   const begun = performance.now();
   for (;;) {
     await delay(POLL_MS, undefined, { signal: caller.signal });
-    const { message } = await want(200, "GET", `/chats/${chat.id}/messages/${id}`);
+    const { message } = await want<OneMessage>(200, "GET", `/chats/${chat.id}/messages/${id}`);
     if (message.status !== "SCHEDULED" && message.status !== "QUEUED") {
       check(message.status !== "FAILED", `a scheduled message became ${printable(message.status)}`);
       const late = Date.parse(message.sentAt ?? message.updatedAt) - at;
@@ -188,8 +203,16 @@ async function schedule(chat: Pick<Tenant, "want" | "chatId">, firstAhead: numbe
 
 /** The service calls a receiver outside. */
 export async function webhookStep(lab: Lab, { id }: Tenant, url: string): Promise<string> {
-  const { webhook } = await operate(lab, 201, "POST", `/organizations/${id}/webhooks`, { url });
-  const { attempt } = await operate(lab, 200, "POST", `/webhooks/${webhook.id}/ping`, {});
+  const { webhook } = await operate<{ webhook: { id: string } }>(lab, 201, "POST", `/organizations/${id}/webhooks`, {
+    url,
+  });
+  const { attempt } = await operate<{ attempt: ApiSchemas["WebhookAttempt"] }>(
+    lab,
+    200,
+    "POST",
+    `/webhooks/${webhook.id}/ping`,
+    {},
+  );
   const { httpStatus, code } = attempt;
   const answer = httpStatus ?? code ?? "nothing";
   const isGood = typeof httpStatus === "number" && httpStatus >= 200 && httpStatus < 300;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { VERSION } from "../../../model/version.ts";
 import { printable } from "../table.ts";
 import { check, connectionFault, type Reply, SmokeFault, Unproven } from "./caller.ts";
-import { type Lab, operate, type Tenant } from "./lab.ts";
+import { type Lab, type NewKey, operate, type Tenant } from "./lab.ts";
 
 /** More than twice the limit of strangers in a minute, which is 600: a minute may end in between. */
 const STRANGERS = 1_300;
@@ -117,7 +117,7 @@ export async function strangersStep({ caller }: Lab): Promise<string | Unproven>
 export async function addressStep(lab: Lab, { id }: Tenant): Promise<string> {
   const { caller } = lab;
   const within = `/organizations/${id}/keys`;
-  const { key, secret } = await operate(lab, 201, "POST", within, { name: "Address", ipAllowlist: [NOBODY] });
+  const { key, secret } = await operate<NewKey>(lab, 201, "POST", within, { name: "Address", ipAllowlist: [NOBODY] });
   const own = new Set([await frontAddress(lab), await frontAddress(lab)]);
   const refused = await caller.ask("GET", "/api/v1/key", { token: secret });
   const setting = 'look at the zone\'s Managed Transforms ("Remove visitor IP headers") and "Pseudo IPv4" in Network';

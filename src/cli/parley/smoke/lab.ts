@@ -1,4 +1,5 @@
-import { check, type Reply, type Sent, type SmokeCaller } from "./caller.ts";
+import type { ApiSchemas } from "../../../client/parley.ts";
+import { check, type Json, type Reply, type Sent, type SmokeCaller } from "./caller.ts";
 import type { Leftovers } from "./leftovers.ts";
 
 export type SmokePlace = "eu" | "us" | null;
@@ -60,14 +61,38 @@ export interface Tenant {
   chatId: string;
   createdAt: string;
   /** Asks as the key. */
-  ask: (method: string, path: string, sent?: Sent) => Promise<Reply>;
-  want: (status: number, method: string, path: string, sent?: Sent) => Promise<Reply["body"]>;
+  ask: <Body = Json>(method: string, path: string, sent?: Sent) => Promise<Reply<Body>>;
+  want: <Body>(status: number, method: string, path: string, sent?: Sent) => Promise<Body>;
+}
+
+export interface NewKey {
+  key: { id: string };
+  secret: string;
+}
+
+interface NewChannel {
+  channel: { id: string; identitySecret?: unknown };
+  identitySecret?: unknown;
+}
+
+export interface OneFile {
+  media: { id: string };
+}
+
+export interface OneMessage {
+  message: ApiSchemas["Message"];
 }
 
 const USER = "smoke-visitor";
 
 /** The answer to a call as the operator. @throws SmokeFault with another status */
-export function operate({ caller, token }: Lab, status: number, method: string, path: string, body?: object) {
+export function operate<Body>(
+  { caller, token }: Lab,
+  status: number,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Body> {
   return caller.want(status, method, `/admin/v1${path}`, { token: token.value, ...(body && { body }) });
 }
 
@@ -78,16 +103,18 @@ export async function newTenant(lab: Lab, place: SmokePlace): Promise<Tenant> {
   const within = `/organizations/${id}`;
   const permissions = ["chats:read", "chats:write", "messages:read", "messages:send", "events:read"];
   const rateLimit = { limit: 1_000, windowSeconds: 60 };
-  const key = (await operate(lab, 201, "POST", `${within}/keys`, { name: "Smoke test", permissions, rateLimit }))
-    .secret;
+  const limited = { name: "Smoke test", permissions, rateLimit };
+  const { secret: key } = await operate<NewKey>(lab, 201, "POST", `${within}/keys`, limited);
   const web = { kind: "web", name: "Smoke test" };
-  const { channel, identitySecret } = await operate(lab, 201, "POST", `${within}/channels`, web);
-  const secret: unknown = identitySecret ?? channel.identitySecret;
+  const { channel, identitySecret } = await operate<NewChannel>(lab, 201, "POST", `${within}/channels`, web);
+  const secret = identitySecret ?? channel.identitySecret;
   const as = (sent: Sent = {}) => ({ ...sent, token: key });
   const ask: Tenant["ask"] = (method, path, sent) => caller.ask(method, `/api/v1${path}`, as(sent));
   const want: Tenant["want"] = (status, method, path, sent) => caller.want(status, method, `/api/v1${path}`, as(sent));
   const contact = { address: USER, name: "Smoke test" };
-  const { chat } = await want(201, "POST", "/chats", { body: { channelId: channel.id, contact } });
+  const { chat } = await want<{ chat: ApiSchemas["Chat"] }>(201, "POST", "/chats", {
+    body: { channelId: channel.id, contact },
+  });
   check(typeof secret === "string", "a new web channel came without its identity secret");
   const ids = { id, channelId: channel.id, chatId: chat.id, createdAt };
   return { ...ids, key, identitySecret: secret, user: USER, ask, want };
@@ -98,8 +125,10 @@ export async function send(
   { want, chatId }: Pick<Tenant, "want" | "chatId">,
   content: string,
   more: object = {},
-): Promise<Reply["body"]> {
-  return (await want(201, "POST", `/chats/${chatId}/messages`, { body: { content, ...more } })).message;
+): Promise<ApiSchemas["Message"]> {
+  const path = `/chats/${chatId}/messages`;
+  const { message } = await want<OneMessage>(201, "POST", path, { body: { content, ...more } });
+  return message;
 }
 
 /** Waits for a promise, for some milliseconds at most. @throws SmokeFault with `found` */

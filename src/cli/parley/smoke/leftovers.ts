@@ -31,6 +31,12 @@ interface Run {
   ids: string[];
 }
 
+/** A page of the organizations. */
+interface Page {
+  organizations: Organization[];
+  pagination: { hasMore: boolean };
+}
+
 /** The organizations of one run, and those that earlier runs have left. It deletes no other ones. */
 export class Leftovers {
   readonly #caller: SmokeCaller;
@@ -83,14 +89,14 @@ export class Leftovers {
   async #create(jurisdiction: "eu" | "us" | null): Promise<Organization> {
     const body = { name: this.name, owner: { name: "Smoke test" }, jurisdiction, temporary: true };
     const signal = new AbortController().signal;
-    let reply: Reply;
+    let reply: Reply<{ organization: Organization }>;
     try {
       reply = await this.#caller.ask("POST", "/admin/v1/organizations", { token: this.#token, body, signal });
     } catch (error) {
       this.#isUnsure = true;
       throw error;
     }
-    const organization = wanted(201, reply).body.organization as Organization;
+    const organization = wanted(201, reply).body.organization;
     if (organization.name !== this.name) {
       this.#isUnsure = true;
       throw new SmokeFault("the answer to a creation is about another organization", ALTERED);
@@ -184,9 +190,9 @@ export class Leftovers {
     const organizations = new Map<string, Organization>();
     for (let page = 1; ; page++) {
       const path = `/admin/v1/organizations?temporary=true&page=${page}&limit=${PAGE}`;
-      const { body, headers } = wanted(200, await this.#caller.ask("GET", path, { token: this.#token, signal }));
-      const shown = body.organizations as Organization[];
-      const { hasMore } = body.pagination;
+      const { body, headers } = wanted(200, await this.#caller.ask<Page>("GET", path, { token: this.#token, signal }));
+      const { organizations: shown, pagination } = body;
+      const { hasMore } = pagination;
       const isAnother = shown.some(({ temporary }) => temporary !== true);
       const isAgain = hasMore && shown.every(({ id }) => organizations.has(id));
       check(!isAnother && !isAgain, "the list of temporary organizations is another one: the query got lost", ALTERED);
