@@ -58,7 +58,7 @@ const NOTHING: OrganizationMetrics = {
   webhooks: { all: 0, failing: 0, disabled: {} },
 };
 
-const cached = perIsolate(() => new BoundedMap<string, { page: Promise<MetricsPage>; at: number }>(CACHED_PAGES));
+const cached = perIsolate(() => new BoundedMap<string, { page: MetricsPage; at: number }>(CACHED_PAGES));
 
 /**
  * The numbers of a page of organizations, in one call of each organization's object. It may be 15 seconds old.
@@ -70,11 +70,8 @@ export async function readMetrics(env: Env, after: string | undefined): Promise<
   const key = after ?? "";
   const known = pages.get(key);
   if (known && isRecent(known.at, CACHED_MS, Date.now())) return known.page;
-  const page = readPage(env, after === undefined ? { createdAt: 0, id: "" } : placeOf(after));
-  const read = { page, at: Date.now() };
-  pages.set(key, read);
-  // The next request tries again.
-  page.catch(() => pages.get(key) === read && pages.delete(key));
+  const page = await readPage(env, after === undefined ? { createdAt: 0, id: "" } : placeOf(after));
+  pages.set(key, { page, at: Date.now() });
   return page;
 }
 
