@@ -95,7 +95,7 @@ export interface ReceivedMarks {
   forwarded?: (typeof FORWARDED)[number] | undefined;
   /** When it was sent, as the network says: RFC 3339. Messages are never ordered by it. */
   networkTime?: string | undefined;
-  /** The contact wrote it while the network's own agent had the conversation. It waits for no answer. */
+  /** The contact wrote it while the network's own agent had the conversation. It asks for no answer until that gives it back. */
   standby?: true | undefined;
 }
 
