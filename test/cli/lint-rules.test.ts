@@ -22,6 +22,18 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       "await runInDurableObject(object, (_object, { storage }) => storage.deleteAlarm());",
     ],
   },
+  "word-in-id": {
+    wrong: [
+      'expect(log).not.toContain("Bob");',
+      "expect(log).not.toMatch(/Alexandra|Bob/i);",
+      "expect(log).not.toMatch(/hash/);",
+    ],
+    right: [
+      'expect(log).not.toContain("Alexandra");',
+      'expect(log).toContain("Bob");',
+      "expect(log).not.toMatch(/Alexandra|\\bBob\\b/i);",
+    ],
+  },
   "own-patience": {
     wrong: [
       "test('it answers', async () => { await answer(); }, 20_000);",

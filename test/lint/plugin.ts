@@ -5,6 +5,7 @@ import { ownPatience } from "./own-patience.ts";
 import { pollWithoutEnd } from "./poll-without-end.ts";
 import { sleep } from "./sleep.ts";
 import { timedTest } from "./timed-test.ts";
+import { wordInId } from "./word-in-id.ts";
 
 /** Oxlint's rules about tests that are red now and then: kinds of races that can be seen in the text of a test. */
 export default {
@@ -17,5 +18,6 @@ export default {
     "poll-without-end": pollWithoutEnd,
     sleep,
     "timed-test": timedTest,
+    "word-in-id": wordInId,
   },
 };

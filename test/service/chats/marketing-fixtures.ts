@@ -5,7 +5,7 @@ import { chatWithTemplates, listed } from "../channels/templates/waba.ts";
 import { metadata, signed, whatsappText } from "../inbound/webhook-calls.ts";
 import { chatPlace } from "./object/scheduled/fixtures.ts";
 
-export const plain = (name: string, category: string) =>
+const plain = (name: string, category: string) =>
   listed(name, { category, components: [{ type: "BODY", text: `About ${name}` }] });
 
 /** A chat with a template of each category, and what its contact and its network say. */

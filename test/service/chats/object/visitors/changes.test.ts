@@ -102,5 +102,5 @@ test("after another identity, a page hears nothing of the first one's chat", asy
   await ana.ask({ type: "message", id: "a", content: "Ana's secret" });
   expect(await ben.rest()).toEqual([]);
   expect(await ben.write("b", "I am Ben")).toMatchObject({ type: "stored", seq: 1 });
-  expect(JSON.stringify((await visit(channelId, await as("ben"))).ready)).not.toContain("Ana");
+  expect(JSON.stringify((await visit(channelId, await as("ben"))).ready)).not.toMatch(/\bAna\b/);
 });

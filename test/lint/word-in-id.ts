@@ -1,0 +1,26 @@
+import { type Call, calledName, rule } from "./syntax.ts";
+
+/** A random id holds a word of four letters about once in a million places where it may begin, and a run makes many ids. */
+const SHORT_WORD = /^[A-Za-z0-9]{1,4}$/;
+
+/** `expect(log).not.toContain("Bob")`: a random id may hold the word. */
+export const wordInId = rule(
+  "A random id holds so short a word now and then. Look for a longer text, or for the word alone: /\\bBob\\b/.",
+  (report) => ({
+    CallExpression(node: Call) {
+      const [wanted] = node.arguments;
+      if (wanted?.type !== "Literal" || !isDenied(node)) return;
+      if (calledName(node) === "toContain" && SHORT_WORD.test(String(wanted.value))) report(node);
+      if (calledName(node) === "toMatch" && "regex" in wanted) {
+        if (wanted.regex.pattern.split("|").some((word) => SHORT_WORD.test(word))) report(node);
+      }
+    },
+  }),
+);
+
+/** Whether it is `….not.method(…)`. */
+function isDenied({ callee }: Call): boolean {
+  if (callee.type !== "MemberExpression" || callee.object.type !== "MemberExpression") return false;
+  const { property } = callee.object;
+  return property.type === "Identifier" && property.name === "not";
+}
