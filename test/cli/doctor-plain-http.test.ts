@@ -52,18 +52,18 @@ test.for<[string, Answer, Answer, string]>([
     toHttps,
     "warns plain http: GET /api/v1/key over plain http answered 401: a key would be readable on the network",
   ],
-  ["cuts answers", cut, toHttps, "unknown plain http: plain http got no whole answer (UND_ERR_SOCKET)"],
+  ["cuts answers", cut, toHttps, "unknown plain http: plain http got no complete answer (UND_ERR_SOCKET)"],
   [
     "answers with half a body",
     (response) => response.writeHead(403).end(refusal.slice(0, -3)),
     toHttps,
-    "unknown plain http: plain http got no whole answer (broken JSON)",
+    "unknown plain http: plain http got no complete answer (broken JSON)",
   ],
   [
     "ends the connection at its second call",
     refuse,
     (response) => response.destroy(),
-    "unknown plain http: plain http got no whole answer (UND_ERR_SOCKET)",
+    "unknown plain http: plain http got no complete answer (UND_ERR_SOCKET)",
   ],
 ])("of a front that %s, doctor says so", async ([, first, others, said]) => {
   expect(await checkOf(await answering(first, others))).toEqual([said]);
@@ -75,7 +75,7 @@ test.for<[string, Answer, Answer]>([
   ["at its second call", toHttps, hang],
 ])("of a front that hangs %s, doctor says that nothing is known", async ([, first, others]) => {
   const url = await answering(first, others);
-  expect(await checkOf(url, 300)).toEqual(["unknown plain http: plain http got no whole answer (0.3 s)"]);
+  expect(await checkOf(url, 300)).toEqual(["unknown plain http: plain http got no complete answer (0.3 s)"]);
 });
 
 test("of an address that refuses the connection, doctor says that nothing listens", async () => {

@@ -61,7 +61,7 @@ export async function plainHttpStep(
     const why = error instanceof SyntaxError ? "broken JSON" : connectionFault(error, patienceMs);
     if (why === "ECONNREFUSED" && !hasAnswered) return "nothing listens to plain http";
     const advice = `curl -i ${new URL("/api/v1/key", plain).href} must be refused, or lead to https`;
-    return new Unproven(`plain http got no whole answer (${why})`, advice);
+    return new Unproven(`plain http got no complete answer (${why})`, advice);
   } finally {
     // Bodies that were not read.
     end.abort();

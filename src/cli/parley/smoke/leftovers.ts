@@ -195,7 +195,7 @@ export class Leftovers {
       const { hasMore } = pagination;
       const isAnother = shown.some(({ temporary }) => temporary !== true);
       const isAgain = hasMore && shown.every(({ id }) => organizations.has(id));
-      check(!isAnother && !isAgain, "the list of temporary organizations is another one: the query got lost", ALTERED);
+      check(!isAnother && !isAgain, "the list has other organizations: something removed the query", ALTERED);
       for (const organization of shown) organizations.set(organization.id, organization);
       if (hasMore) continue;
       // By a wrong clock here, the organizations of another run would be old.
