@@ -5,13 +5,13 @@ import { exitCodeOf, wholeNumber } from "../support/mistake.ts";
 const USAGE = `npm run test:long -- payloads [options]
 
   --payloads <n>  how many (100000)
-  --seed <n>      the seed of the first 80 (a new one); each further 80 have the next
+  --seed <n>      the seed of the first 80 (a new one); each further 160 have the next
 `;
 
 /** Each run has storage of its own, which is in memory: it begins anew before that is full. */
 const IN_A_RUN = 10_000;
-/** The payloads of a seed: 40 of each network. */
-const OF_A_SEED = 80;
+/** The payloads of a seed: 40 of each of four kinds. */
+const OF_A_SEED = 160;
 const MAX_SEED = 1_000_000_000;
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
