@@ -4,7 +4,7 @@ import type { Adapter } from "../channels/network/adapter.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { ChannelNews } from "../model/channel-warning.ts";
 import { ApiError, unavailable } from "../model/error.ts";
-import type { InboundItem, ParsedWebhook } from "../model/network.ts";
+import type { InboundItem, ParsedWebhook, UnknownName } from "../model/network.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { isRecent } from "../platform/clock.ts";
 import { doEach } from "../platform/concurrency.ts";
@@ -31,12 +31,25 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
   for (const [note, { length }] of Map.groupBy(webhook.notes, (each) => each)) {
     logWebhook(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
   }
-  countUnknown(env, call, webhook);
+  const notStored = notStoredOf(webhook);
   const findAccount = accountFinder(
     env,
     call.channel,
-    webhook.items.map(({ account }) => account),
+    [...webhook.items, ...notStored].map(({ account }) => account),
   );
+  for (const [account, names] of Map.groupBy(notStored, (each) => each.account)) {
+    const count = async () => {
+      const channel = await findAccount(account);
+      if (channel) {
+        await countNames(
+          env,
+          channel,
+          names.map(({ name }) => name),
+        );
+      }
+    };
+    call.waitUntil(warnIfFails({ event: "channel_news_lost", channelId: call.channel.id }, count));
+  }
   const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
   await doEach(byContact(webhook.items), async (items) => {
     const [{ account } = { account: null }] = items;
@@ -63,20 +76,25 @@ interface Counted {
 
 const counted = perIsolate(() => new BoundedMap<string, Counted>(1_000));
 
+/** What a call has that can't be stored. Of things in groups, the name is "". */
+function notStoredOf({ unknown = [], groups = [] }: ParsedWebhook & { genuine: true }): UnknownName[] {
+  return [...unknown, ...groups.map((account) => ({ account, name: "" }))];
+}
+
 /**
- * Tells the channel what it can't store: a new name at once, further counts of a name once a minute, with the next one.
+ * Tells a channel what it can't store: a new name at once, further counts of a name once a minute, with the next one.
  * These counts delay no response, and may be lost.
  */
-function countUnknown(env: Env, call: Call, { unknown = [], groups = 0 }: ParsedWebhook & { genuine: true }): void {
-  if (unknown.length === 0 && groups === 0) return;
-  const { id, region } = call.channel;
+async function countNames(env: Env, { id, region }: ChannelRecord, names: string[]): Promise<void> {
   const now = Date.now();
   const none: Counted = { toldAt: 0, told: new Set(), counts: {} };
   const { toldAt, told, counts } = counted(env).get(id) ?? none;
-  const names = [...unknown, ...Array<string>(groups).fill("")];
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   const waits = isRecent(toldAt, COUNTED_MS, now) && names.every((name) => told.has(name));
-  if (waits) return void counted(env).set(id, { toldAt, told, counts });
+  if (waits) {
+    counted(env).set(id, { toldAt, told, counts });
+    return;
+  }
   const isKept = told.size + names.length <= MAX_COUNTED;
   counted(env).set(id, { toldAt: now, told: new Set([...(isKept ? told : []), ...names]), counts: {} });
   const { "": inGroups = 0, ...byName } = counts;
@@ -84,8 +102,7 @@ function countUnknown(env: Env, call: Call, { unknown = [], groups = 0 }: Parsed
     ...(Object.keys(byName).length > 0 && { unknown: byName }),
     ...(inGroups > 0 && { warnings: [{ code: "groups_not_supported", text: GROUPS, count: inGroups }] }),
   };
-  const tell = () => callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, news), region);
-  call.waitUntil(warnIfFails({ event: "channel_news_lost", channelId: id }, tell));
+  await callObject(env.CHANNELS, id, (channel) => channel.takeNews(id, news), region);
 }
 
 /**

@@ -247,12 +247,23 @@ export interface InboundItem {
 
 /**
  * A verified webhook and its items, or `genuine: false` if it is not from the network. `notes` are short log texts about
- * content that was ignored or not understood. They never contain a message text, a token or an address. `unknown`: the name
- * of each thing that the service does not know, once for each time. `groups`: how many items were about a group.
+ * content that was ignored or not understood. They never contain a message text, a token or an address. `unknown`: each
+ * thing that the service does not know, once for each time. `groups`: the account of each item that was about a group.
  */
 export type ParsedWebhook =
   | { genuine: false }
-  | { genuine: true; items: InboundItem[]; notes: string[]; unknown?: string[]; groups?: number };
+  | {
+      genuine: true;
+      items: InboundItem[];
+      notes: string[];
+      unknown?: UnknownName[];
+      groups?: InboundItem["account"][];
+    };
+
+/** The name of what the service does not know, and whose webhook has it. */
+export interface UnknownName extends Pick<InboundItem, "account"> {
+  name: string;
+}
 
 /** The media of a contact's message, as its network identifies and describes it. `size` is in bytes, the sides in pixels. */
 export interface ReceivedMedia {

@@ -2,7 +2,7 @@ import { newFields } from "../network/known-fields.ts";
 
 /** Notices of what happened in a chat. `arrivals.ts` names each, and a test compares them. */
 const NOTICE =
-  /^(?:new_chat_(?:m|t|p)|left_chat|delete_chat|(?:super)?group_chat|channel_chat|message_auto|pinned_|write_a|connected_|passport_|proximity_|boost_|chat_(?:b|owner)|(?:general_)?forum_|video_chat|giveaway_c|checklist_|poll_o|community_|managed_|suggested_|(?:paid|direct)_message_p|gift_u)/;
+  /^(?:new_chat_(?:members|title|photo)|left_chat_member|delete_chat_photo|(?:(?:super)?group|channel)_chat_created|message_auto_delete_timer_changed|pinned_message|write_access_allowed|connected_website|passport_data|proximity_alert_triggered|boost_added|chat_background_set|chat_owner_(?:left|changed)|forum_topic_(?:created|edited|closed|reopened)|general_forum_topic_(?:un)?hidden|video_chat_(?:scheduled|started|ended|participants_invited)|giveaway_(?:created|completed)|checklist_tasks_(?:done|added)|poll_option_(?:added|deleted)|community_chat_(?:added|removed|joined)|managed_bot_created|suggested_post_(?:info|approved|approval_failed|declined|paid|refunded)|(?:paid|direct)_message_price_changed|gift_upgrade_sent)$/;
 
 /** The other fields of Telegram's messages. */
 export const KNOWN_IN_MESSAGE = {

@@ -6,6 +6,7 @@ import type {
   MessageEdit,
   MessageReaction,
   ParsedWebhook,
+  UnknownName,
 } from "../../model/network.ts";
 import { cutField } from "../../model/received.ts";
 import { isLoggable, loggable } from "../network/known-fields.ts";
@@ -62,7 +63,7 @@ const reaction = z.object({
 
 /** The updates that the service knows and does not store. They are only noted. */
 const QUIET =
-  /^(?:(?:edited_)?(?:channel_post|business_message)|(?:chosen_)?inline_|.*_query|(?:my_)?chat_member|(?:removed_)?chat_boost|poll|business_connection|deleted_business_|guest_|stopped_|message_reaction_count|purchased_|chat_join_|managed_bot|subscription)/;
+  /^(?:(?:edited_)?(?:channel_post|business_message)|(?:inline|shipping|pre_checkout)_query|chosen_inline_result|(?:my_)?chat_member|(?:removed_)?chat_boost|poll(?:_answer)?|business_connection|deleted_business_messages|guest_message|stopped_message_generation|message_reaction_count|purchased_paid_media|chat_join_request|managed_bot|subscription)$/;
 
 /** Reads an update: at most one item. Other updates only leave a note with their kind. */
 export function readUpdate(update: unknown, token: string): Omit<ParsedWebhook & { genuine: true }, "genuine"> {
@@ -71,18 +72,22 @@ export function readUpdate(update: unknown, token: string): Omit<ParsedWebhook &
   if (found && !("item" in found)) return { items: [], notes: found.notes };
   if (found) {
     const { notes = [], unknown = [], ...item } = found;
-    return { items: [{ account: null, ...item }], notes, ...(unknown.length > 0 && { unknown }) };
+    return { items: [{ account: null, ...item }], notes, ...(unknown.length > 0 && { unknown: unknownOf(unknown) }) };
   }
   const names = Object.keys(kinds)
     .filter((name) => /^[a-z_]{1,40}$/.test(name))
     .slice(0, 3);
   const isKnown = (name: string) => QUIET.test(name) || READERS.some(([kind]) => kind === name);
-  const unknown = names.filter((name) => !isKnown(name)).map((name) => `update.${name}`);
+  const unknown = unknownOf(names.filter((name) => !isKnown(name)).map((name) => `update.${name}`));
   return {
     items: [],
     notes: [`update not stored: ${names.join(", ") || "empty"}`],
     ...(unknown.length > 0 && { unknown }),
   };
+}
+
+function unknownOf(names: string[]): UnknownName[] {
+  return names.map((name) => ({ account: null, name }));
 }
 
 /** What an update holds; null if it is not understood. */

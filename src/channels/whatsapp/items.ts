@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
-import type { InboundItem, MarketingChoice, ParsedWebhook, StatusUpdate } from "../../model/network.ts";
+import type { InboundItem, MarketingChoice, ParsedWebhook, StatusUpdate, UnknownName } from "../../model/network.ts";
 import type { Price } from "../../model/received.ts";
 import { isLoggable, type KnownFields, loggable, newFields } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { parseJson } from "../network/network-response.ts";
 import { receivedAt, receivedTerm } from "../network/received.ts";
 import { accountNotice, isAboutAccount } from "./account-news.ts";
+import { fieldAt } from "./describe.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
 import { KNOWN_CONTACT_FIELDS, KNOWN_MESSAGE_FIELDS, KNOWN_STATUS_FIELDS } from "./known-fields.ts";
@@ -29,7 +30,6 @@ const lists = z.object({
 const change = z.object({
   field: z.string(),
   value: z.extend(lists, {
-    metadata: lenient(z.object({ phone_number_id: z.string() })),
     standby: lenient(lists),
   }),
 });
@@ -52,7 +52,7 @@ const status = z.object({
 
 /** Meta's own are words such as `authentication-international`. */
 const MAX_CATEGORY = 64;
-const GROUP_FIELD = /^group_/;
+const GROUP_FIELD = /^group_(?:lifecycle|participants|settings|status)_update$/;
 /** Fields with messages, statuses and the choices of contacts. */
 const READ_FIELDS = ["messages", "user_preferences"];
 /** What the company writes in its app. */
@@ -62,7 +62,9 @@ const AGENT_FIELD = "standby";
 const HANDOVER_FIELD = "messaging_handovers";
 /** Fields that say nothing that the service uses. */
 const QUIET_FIELD =
-  /^(?:account_|calls|flows|history|message_echoes|partner_solutions|payment_configuration_update|security|smb_|user_id_update)/;
+  /^(?:account_(?:review|settings)_update|calls|flows|history|message_echoes|partner_solutions|payment_configuration_update|security|smb_app_state_sync|user_id_update)$/;
+/** What contacts choose about. */
+const MARKETING = "marketing_messages";
 /** Types of messages that `describe` knows, or that are stored whole. */
 const TYPE =
   /^(?:text|image|video|audio|document|sticker|location|contacts|button|interactive|order|reaction|edit|revoke|system|unsupported|request_welcome|unknown)$/;
@@ -91,8 +93,10 @@ const OUR_IDS = /^([\w-]{1,64})\.([\w-]{1,64})(?:\.reaction\.(\d{1,15}))?$/;
 export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true }, "genuine"> {
   const received: InboundItem[] = [];
   const notes: string[] = [];
-  const unknown: string[] = [];
-  let groups = 0;
+  const unknown: UnknownName[] = [];
+  const groups: InboundItem["account"][] = [];
+  /** The account of the change that is read. */
+  let account: InboundItem["account"] = null;
   function read<T extends z.ZodMiniType>(what: string, schema: T, value: unknown, use: (read: z.output<T>) => void) {
     const result = schema.safeParse(value);
     if (result.success) use(result.data);
@@ -106,7 +110,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       });
     }
   });
-  return { items: received, notes, ...(unknown.length > 0 && { unknown }), ...(groups > 0 && { groups }) };
+  return { items: received, notes, ...(unknown.length > 0 && { unknown }), ...(groups.length > 0 && { groups }) };
 
   function ignore(what: string, name: string, isQuiet = false): void {
     notes.push(`${what} ${loggable(name)} ignored`);
@@ -114,7 +118,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
   }
 
   function count(what: string, name: string): void {
-    unknown.push(isLoggable(name) ? `${what}.${name}` : what);
+    unknown.push({ account, name: isLoggable(name) ? `${what}.${name}` : what });
   }
 
   function nameNew(what: string, value: unknown, known: KnownFields): void {
@@ -126,12 +130,14 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
 
   function inGroup(): void {
     notes.push(IN_A_GROUP);
-    groups++;
+    groups.push(account);
   }
 
   /** @param from its entry */
   function readChange(each: unknown, from: unknown): void {
     const about = named.safeParse(each).data;
+    const number = fieldAt(about?.value, "metadata", "phone_number_id");
+    account = typeof number === "string" ? number : null;
     if (about && isAboutTemplate(about.field)) {
       const item = templateNotice(about.field, about.value, from);
       // The account of an item is a phone number, and a template has none.
@@ -157,7 +163,6 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       return;
     }
     read("change", change, each, (found) => {
-      const account = found.value.metadata?.phone_number_id ?? null;
       const value = listsIn(found);
       // They would go to the called channel, and that may be another number's.
       if (account === null && value.origin !== null) {
@@ -217,7 +222,9 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
         read("preference", preference, one, (parsed) => {
           const item = marketingChoice(parsed, contactOf(parsed.wa_id, parsed.user_id));
           if (item) add(item);
-          else notes.push("preference ignored");
+          else if (parsed.category !== MARKETING) ignore("preference", `category.${parsed.category}`);
+          else if (!isChoice(parsed.value)) ignore("preference", `value.${parsed.value}`);
+          else notes.push("preference without a contact");
         });
       }
       for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));
@@ -278,13 +285,17 @@ function priceOf({ category, type, billable }: NonNullable<z.output<typeof statu
   };
 }
 
+function isChoice(value: string | undefined): boolean {
+  return value === "stop" || value === "resume";
+}
+
 /** What a contact said of marketing; null for another category, another word, or without an address. */
 function marketingChoice(
   { wa_id, user_id, category, value, timestamp }: z.output<typeof preference>,
   contact: MetaContact | undefined,
 ): MarketingChoice | null {
   const [address, ...addresses] = distinct([wa_id, contact?.wa_id, user_id, contact?.user_id]);
-  if (category !== "marketing_messages" || (value !== "stop" && value !== "resume") || !address) return null;
+  if (category !== MARKETING || !isChoice(value) || !address) return null;
   return { kind: "marketing", address, addresses, optedOut: value === "stop", at: receivedAt(timestamp) };
 }
 

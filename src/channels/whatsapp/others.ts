@@ -28,10 +28,11 @@ export function sentInApp(echo: unknown): object {
 
 /** A message of Meta's agent. What it says is the body of a send. */
 export function sentByAgent(echo: unknown): object {
-  const { id, timestamp, message } = Object(echo);
+  const { id, timestamp, message, template: _, flow: __, ...more } = Object(echo);
   const { to, recipient, recipient_type } = Object(message);
   const quote = fieldAt(message, "context", "message_id");
   return {
+    ...more,
     id,
     timestamp,
     ...recipientOf(to ?? recipient, recipient_type),

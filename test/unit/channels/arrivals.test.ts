@@ -2,10 +2,12 @@ import type { Message, Update } from "@grammyjs/types";
 import { expect, test } from "vitest";
 import type { ServerContacts, ServerMessage, ServerStatusPayload } from "whatsapp-api-js/types";
 import { newFields } from "../../../src/channels/network/known-fields.ts";
-import { TELEGRAM_ARRIVALS, TELEGRAM_LEAVES, type UPDATE_LEAVES } from "../../../src/channels/telegram/arrivals.ts";
+import { TELEGRAM_ARRIVALS, TELEGRAM_LEAVES, UPDATE_LEAVES } from "../../../src/channels/telegram/arrivals.ts";
 import { isNotice, KNOWN_IN_MESSAGE } from "../../../src/channels/telegram/known-fields.ts";
+import { readUpdate } from "../../../src/channels/telegram/update.ts";
 import {
   CONTACT_LEAVES,
+  FIELD_LEAVES,
   MESSAGE_LEAVES,
   STATUS_LEAVES,
   WHATSAPP_ARRIVALS,
@@ -15,6 +17,7 @@ import {
   KNOWN_MESSAGE_FIELDS,
   KNOWN_STATUS_FIELDS,
 } from "../../../src/channels/whatsapp/known-fields.ts";
+import { FIELDS } from "../../../src/channels/whatsapp/subscriptions.ts";
 import type { MoreContact, MoreMessage, MoreStatus } from "./whatsapp/wire-types.ts";
 
 type NameIn<Groups extends Record<string, readonly string[]>> = Groups[keyof Groups][number];
@@ -51,6 +54,20 @@ test("the tables name every field that the types of both networks have", () => {
   expect(checks).toEqual([true, true, true, true, true]);
 });
 
+test("each field that an app is subscribed to is in the table", () => {
+  const named: string[] = Object.values(FIELD_LEAVES).flat();
+  expect(FIELDS.filter((name) => !named.includes(name))).toEqual([]);
+});
+
+test("an update of a name that only begins or ends like a known one is counted", () => {
+  const names = Object.values(UPDATE_LEAVES).flat();
+  const quiet = names.filter((name) => readUpdate({ [name]: {} }, "1:t").unknown !== undefined);
+  expect(quiet).toEqual([]);
+  for (const name of names.flatMap((each) => [`${each}_x`, `x_${each}`])) {
+    expect(readUpdate({ [name]: {} }, "1:t").unknown).toEqual([{ account: null, name: `update.${name}` }]);
+  }
+});
+
 test("no table names a field twice, or two ways", () => {
   for (const { title, rows } of [...TELEGRAM_ARRIVALS, ...WHATSAPP_ARRIVALS]) {
     const names = rows.flatMap(({ leaves }) => leaves);
@@ -80,6 +97,7 @@ test("the service knows the fields of the tables, and no others", () => {
   expect(KNOWN_IN_MESSAGE).toEqual(inLevels(others));
   expect(service.filter((name) => !isNotice(name))).toEqual([]);
   expect(Object.values(others).flat().filter(isNotice)).toEqual([]);
+  expect(service.filter((name) => isNotice(`${name}_x`) || isNotice(`x_${name}`))).toEqual([]);
 });
 
 test("new fields are named by their path, at most five, and known ones never", () => {

@@ -9,6 +9,7 @@ import {
   type Conversation,
   conversation,
   healthOf,
+  newNetworkChannel,
   PHONE_ID,
   pass,
   stopTheClock,
@@ -177,6 +178,30 @@ test("a group's messages, statuses and changes touch no chat, and are a warning"
   await shows(chat, { state: "ok", warnings: [{ code: "groups_not_supported", count: 2 }] });
   expect((await chat.api("GET", "/chats?contact=49151777")).body.chats).toEqual([]);
   expect((await chat.api("GET", "/chats?contact=G1")).body.chats).toEqual([]);
+});
+
+test("what another number of the app can't store is counted by its own channel, or nowhere", async () => {
+  fakeNetworks();
+  const chat = await conversation("whatsapp");
+  const number = "15559990011";
+  const sibling = await newNetworkChannel(chat.organizationId, "whatsapp", { credentials: { phoneNumberId: number } });
+  const { contacts, messages } = whatsappText({ wa_id: "49151778" }, "To all");
+  for (const id of [number, "15559990012"]) {
+    const inGroup = messages.map((message) => ({ ...message, group_id: "G1", mood: "fine" }));
+    taken(await fromMeta(chat.channel, [{ metadata: { phone_number_id: id }, contacts, messages: inGroup }]));
+  }
+  await until(
+    "the number's channel shows both",
+    () => healthOf(sibling.id),
+    (health) =>
+      isLike(health, {
+        unknown: { "message.mood": 1 },
+        warnings: expect.arrayContaining([expect.objectContaining({ code: "groups_not_supported", count: 1 })]),
+      }),
+  );
+  await report(chat, "brand_new_update", {});
+  await shows(chat, { warnings: [{ code: "unknown_fields" }] });
+  expect((await healthOf(chat.channelId)).unknown).toEqual({ "field.brand_new_update": 1 });
 });
 
 test("what is not known is counted by name, and told to the organization once a minute", async () => {

@@ -33,6 +33,16 @@ test.each<[string, string, string[]]>([
 test.each<[string, string, string[]]>([
   ["a field", '[{"field":"brand_new","value":{}},{"field":"b","value":1}]', ["field.brand_new", "field.b"]],
   ["a field with a name that is no word", '[{"field":"a\\nb","value":{}}]', ["field"]],
+  [
+    "a field that begins like a known one",
+    '[{"field":"account_a"},{"field":"smb_message_echoes_b"},{"field":"group_c"}]'.replaceAll("}", ',"value":{}}'),
+    ["field.account_a", "field.smb_message_echoes_b", "field.group_c"],
+  ],
+  [
+    "what a contact chooses about",
+    '[{"field":"user_preferences","value":{"user_preferences":[{"wa_id":"49","category":"news","value":"stop"},{"wa_id":"49","category":"marketing_messages","value":"pause"},{"category":"marketing_messages","value":"stop"}]}}]',
+    ["preference.category.news", "preference.value.pause"],
+  ],
   ["an account's event", '[{"field":"account_update","value":{"event":"BRAND_NEW"}}]', []],
   ["a status", '[{"field":"messages","value":{"statuses":[{"id":"1","status":"framed"}]}}]', ["status.framed"]],
   [
@@ -53,7 +63,7 @@ test.each<[string, string, string[]]>([
 ])("%s that nobody knows is named", async (_name, changes, unknown) => {
   const body = `{"object":"whatsapp_business_account","entry":[{"id":"7","changes":${changes}}]}`;
   const receipt = await receive(body);
-  expect(receipt.genuine && (receipt.unknown ?? [])).toEqual(unknown);
+  expect(receipt.genuine && (receipt.unknown ?? [])).toEqual(unknown.map((name) => ({ account: null, name })));
 });
 
 test.each<[string, object, string]>([

@@ -77,7 +77,7 @@ test.each<[string, object]>([
     genuine: true,
     items: [],
     notes: ["groups_not_supported"],
-    groups: 1,
+    groups: [PHONE_ID],
   });
 });
 
@@ -114,7 +114,7 @@ test("what is no echo leaves a note, and does not hold up the rest", async () =>
     "echo not understood",
     "message without a sender",
   ]);
-  expect(unknown).toEqual(["echo.new_field"]);
+  expect(unknown).toEqual([{ account: PHONE_ID, name: "echo.new_field" }]);
 });
 
 test("echoes and copies without the id of our number are ignored, for they may be of another one", async () => {
@@ -215,14 +215,14 @@ test.each<[string, object, object]>([
 });
 
 test("a message of a new type of Meta's agent is described, and its type is named", async () => {
-  const { items, unknown } = await byAgent({ to: PHONE, type: "hologram", hologram: {} });
+  const { items, unknown } = await byAgent({ to: PHONE, type: "hologram", hologram: {} }, { mood: 1, template: {} });
   expect(items[0]?.item).toEqual(said("[Hologram]"));
-  expect(unknown).toEqual(["echo.hologram", "type.hologram"]);
+  expect(unknown).toEqual(["echo.mood", "echo.hologram", "type.hologram"].map((name) => ({ account: PHONE_ID, name })));
 });
 
 test("the agent's message to a group or without a body is no item", async () => {
-  expect((await byAgent({ to: "Y2F", type: "text", text: { body: "Hi" } })).groups).toBe(1);
-  expect((await byAgent({ to: PHONE, recipient_type: "group", type: "text" })).groups).toBe(1);
+  expect((await byAgent({ to: "Y2F", type: "text", text: { body: "Hi" } })).groups).toEqual([PHONE_ID]);
+  expect((await byAgent({ to: PHONE, recipient_type: "group", type: "text" })).groups).toEqual([PHONE_ID]);
   for (const message of [{}, { to: PHONE, type: 5 }, { type: "text", text: { body: "Hi" } }]) {
     const { items, notes } = await byAgent(message);
     expect([items.length, notes.length]).toEqual([0, 1]);
