@@ -80,6 +80,17 @@ test.each([
   [
     {
       text: "Hi",
+      author: { id: "5", name: "Bo" },
+      referral: { headline: "Tea", url: "https://fb.me/a" },
+      product: { productId: "tea" },
+      forwarded: "many",
+    },
+    "Bo: Hi (from Tea https://fb.me/a) (about product tea) (forwarded many times)",
+  ],
+  [{ text: "", voice: false, price: { category: "utility", billable: false } }, "(sent as audio) (free: utility)"],
+  [
+    {
+      text: "Hi",
       reactions: [
         { by: "contact", emoji: "❤️" },
         { by: "organization", emoji: "👍" },

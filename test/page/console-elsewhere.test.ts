@@ -14,6 +14,11 @@ test.each([
   expect(marksOf(message({ ...fields, forwarded: "once" }), "whatsapp")).toEqual([label, "Forwarded"].filter(Boolean));
 });
 
+test("a voice note and what a message cost have labels", () => {
+  const price = { category: "utility", type: null, billable: true };
+  expect(marksOf(message({ voice: true, price }), "whatsapp")).toEqual(["Voice note", "Charged: utility"]);
+});
+
 test("other channels have no such messages, and no label", () => {
   expect(elsewhere(message({ origin: "app" }), "web")).toBeUndefined();
 });

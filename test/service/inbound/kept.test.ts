@@ -183,6 +183,10 @@ test("what comes from a group on WhatsApp touches no chat, and a status of one c
   taken(await at.contact.write("In the group", { group_id }));
   taken(await at.contact.write("", { group_id, type: "reaction", reaction: { message_id: "wamid.1", emoji: "👍" } }));
   taken(await at.contact.write("", { group_id, type: "system", system: { wa_id: "4915199" } }));
+  for (const type of ["edit", "revoke"]) {
+    const change = { original_message_id: "wamid.1", message: { type: "text", text: { body: "New" } } };
+    taken(await at.contact.write("", { group_id, type, [type]: change }));
+  }
   const stranger = whatsappText({ wa_id: newContact() }, "Hi");
   taken(
     await fromMeta(at.channel, [{ ...stranger, messages: stranger.messages.map((one) => ({ ...one, group_id })) }]),
@@ -190,7 +194,7 @@ test("what comes from a group on WhatsApp touches no chat, and a status of one c
   taken(await tellStatus(at, sent.id, "read", { id: "wamid.1", recipient_type: "group", recipient_id: group_id }));
   taken(await tellStatus(at, sent.id, "read", { id: "wamid.1", recipient_participant_id: at.address }));
   expect(await at.messages()).toHaveLength(before.length + 1);
-  expect(await at.message(sent.id)).toMatchObject({ status: "SENT" });
+  expect(await at.message(sent.id)).toMatchObject({ status: "SENT", content: sent.content });
   expect((await at.api("GET", `/chats?channel=${at.channelId}`)).body.chats).toHaveLength(1);
 });
 

@@ -83,7 +83,7 @@ test.each([0, 3, 10, 33, 190, 200, 299, 368, 131005, 131031, 131037, 131042, 131
   },
 );
 
-test.each([1, 100, 131026, 131047, 131049, 132015, 130429, 300])(
+test.each([1, 100, 131000, 131053, 131026, 131047, 131049, 132015, 130429, 300])(
   "a status with the code %i says nothing of the channel",
   async (code) => {
     const item = await itemOf({ statuses: [status({ status: "failed", errors: [{ code, title: "No" }] })] });
