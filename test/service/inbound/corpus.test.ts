@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { TELEGRAM_LEAVES } from "../../../src/channels/telegram/arrivals.ts";
+import { MESSAGE_LEAVES } from "../../../src/channels/whatsapp/arrivals.ts";
 import type { Chat } from "../../../src/model/chat.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { client, newKey } from "../../support/harness.ts";
@@ -74,6 +76,32 @@ test("there are at least 120 payloads, each with a name of its own", () => {
   const names = networks.flatMap(([network, cases]) => cases.map(([what]) => `${network} ${what}`));
   expect(new Set(names).size).toBe(names.length);
   expect(names.length).toBeGreaterThanOrEqual(120);
+});
+
+/** The paths of all fields of a value, such as `context.id`. Lists count as their items. */
+function* pathsIn(value: unknown, path = ""): Generator<string> {
+  if (!(value instanceof Object)) return;
+  for (const [name, each] of Object.entries(value)) {
+    yield path + name;
+    for (const item of [each].flat()) yield* pathsIn(item, `${path}${name}.`);
+  }
+}
+
+/** The leaves of tables that no payload has. */
+function missingIn(cases: Case[], leaves: Record<string, readonly string[]>): string[] {
+  const paths = new Set(cases.flatMap(([, message]) => [...pathsIn(message)]));
+  return Object.values(leaves)
+    .flat()
+    .filter((leaf) => !paths.has(leaf));
+}
+
+test("the payloads have every leaf of the tables, but those whose effect is on a chat", () => {
+  // The ids and addresses are in each call of these tests. `addresses.test.ts` has the rest.
+  const addresses = ["id", "from", "from_user_id", "from_parent_user_id"];
+  const moves = ["new_wa_id", "customer", "parent_user_id", "previous_parent_user_id"].map((name) => `system.${name}`);
+  expect(missingIn(WHATSAPP, MESSAGE_LEAVES).sort()).toEqual([...addresses, ...moves, "request_welcome"].sort());
+  const chats = ["migrate_to_chat_id", "migrate_from_chat_id", "reply_to_message", "edit_date"];
+  expect(missingIn(TELEGRAM, TELEGRAM_LEAVES).sort()).toEqual([...chats, "message_id", "ephemeral_message_id"].sort());
 });
 
 test("each message of WhatsApp is stored as the table says", async () => {

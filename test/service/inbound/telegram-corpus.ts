@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-
+import { TELEGRAM_LEAVES } from "../../../src/channels/telegram/arrivals.ts";
 import type { Case } from "./whatsapp-corpus.ts";
 
 const file = (fields: object = {}) => ({ file_id: "F1", file_unique_id: "U1", file_size: 9, ...fields });
@@ -22,48 +22,19 @@ const payment = {
 };
 const shared = { request_id: 1, users: [{ user_id: 7, first_name: "Cy", photo: [file()] }, { user_id: 8 }] };
 
-/** Notices, each with a value that Telegram could send. */
+/** Notices with a value that Telegram could send. The others are empty. */
 const NOTICES: Record<string, unknown> = {
   new_chat_members: [bo],
   new_chat_title: "T",
   new_chat_photo: photo,
   left_chat_member: bo,
-  delete_chat_photo: true,
-  group_chat_created: true,
-  supergroup_chat_created: true,
-  channel_chat_created: true,
   message_auto_delete_timer_changed: { message_auto_delete_time: 1 },
   pinned_message: { message_id: 1, date: 1 },
-  write_access_allowed: {},
   connected_website: "a.test",
   passport_data: { data: [] },
   proximity_alert_triggered: { distance: 1 },
   boost_added: { boost_count: 1 },
-  chat_background_set: {},
   forum_topic_created: { name: "T" },
-  forum_topic_edited: {},
-  forum_topic_closed: {},
-  forum_topic_reopened: {},
-  general_forum_topic_hidden: {},
-  general_forum_topic_unhidden: {},
-  video_chat_scheduled: {},
-  video_chat_started: {},
-  video_chat_ended: {},
-  video_chat_participants_invited: {},
-  giveaway_created: {},
-  giveaway_completed: {},
-  checklist_tasks_done: {},
-  checklist_tasks_added: {},
-  poll_option_added: {},
-  poll_option_deleted: {},
-  community_chat_added: {},
-  chat_owner_left: {},
-  chat_owner_changed: {},
-  managed_bot_created: {},
-  suggested_post_paid: {},
-  paid_message_price_changed: {},
-  direct_message_price_changed: {},
-  gift_upgrade_sent: {},
 };
 
 export const TELEGRAM: Case[] = [
@@ -288,6 +259,23 @@ export const TELEGRAM: Case[] = [
       sender_boost_count: 1,
       paid_star_count: 1,
       reply_markup: {},
+      is_paid_post: true,
+      reply_to_checklist_task_id: 1,
+      reply_to_poll_option_id: 1,
+    },
+    said("Hi"),
+  ],
+  [
+    "a text with all that belongs to other chats",
+    {
+      text: "Hi",
+      business_connection_id: "b",
+      sender_business_bot: bo,
+      guest_query_id: "1",
+      guest_bot_caller_user: bo,
+      guest_bot_caller_chat: group,
+      direct_messages_topic: { topic_id: 1 },
+      receiver_user: bo,
     },
     said("Hi"),
   ],
@@ -296,5 +284,5 @@ export const TELEGRAM: Case[] = [
   ["a text of 1970", { text: "Old", date: 0 }, said("Old", { networkTime: undefined })],
   ["a text of the future", { text: "New", date: 99_999_999_999 }, said("New", { networkTime: undefined })],
   ["a text with a date in words", { text: "When", date: "noon" }, said("When", { networkTime: undefined })],
-  ...Object.entries(NOTICES).map(([name, value]): Case => [`a notice: ${name}`, { [name]: value }, null]),
+  ...TELEGRAM_LEAVES.service.map((name): Case => [`a notice: ${name}`, { [name]: NOTICES[name] ?? {} }, null]),
 ];

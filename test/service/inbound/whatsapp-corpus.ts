@@ -115,7 +115,9 @@ export const WHATSAPP: Case[] = [
   ],
   [
     "a click on a video",
-    text("Hi", { referral: { ...ad, media_type: "video", video_url: "https://v", thumbnail_url: "https://t" } }),
+    text("Hi", {
+      referral: { ...ad, media_type: "video", image: { id: "1" }, video_url: "https://v", thumbnail_url: "https://t" },
+    }),
     said("Hi", { referral: REFERRAL }),
   ],
   [
@@ -147,6 +149,8 @@ export const WHATSAPP: Case[] = [
   ],
   ["a picture", media("image"), file("IMAGE")],
   ["a picture with a caption", media("image", { caption: "Our order" }), file("IMAGE", "Our order")],
+  ["a video whose still is named", media("video", { static_url: "https://x" }), file("VIDEO")],
+  ["audio with a caption", media("audio", { caption: "Listen" }), file("AUDIO", "Listen")],
   ["a picture whose still is named", media("image", { static_url: "https://x" }), file("IMAGE")],
   [
     "a forwarded picture",
@@ -206,6 +210,14 @@ export const WHATSAPP: Case[] = [
           emails: [{ email: "bo@a.test", type: "WORK" }],
           org: { company: "Acme", department: "Sales", title: "Lead" },
           urls: [{ url: "https://bo.test", type: "HOME" }],
+          name: {
+            formatted_name: "Bo Lee",
+            first_name: "Bo",
+            middle_name: "M",
+            last_name: "Lee",
+            suffix: "Jr",
+            prefix: "Dr",
+          },
           addresses: [{ city: "Berlin", country_code: "de" }],
           birthday: "2000-01-01",
           vcard: "BEGIN:VCARD",
@@ -371,7 +383,7 @@ export const WHATSAPP: Case[] = [
   ["content that is not available", unsupported(undefined, 131060), said("[Unsupported message] 131060")],
   [
     "the older form of it",
-    { type: "unknown", errors: [{ code: 131051, details: "d", title: "t" }] },
+    { type: "unknown", errors: [{ code: 131051, details: "d", title: "t", href: "https://e.test" }] },
     said("[Unknown] 131051"),
   ],
   ["a kind of the future", { type: "hologram", hologram: { id: 1 } }, said("[Hologram]")],
@@ -395,7 +407,13 @@ export const WHATSAPP: Case[] = [
   ["a picture in a group", { ...media("image"), group_id: "120363000000000000" }, null],
   [
     "a text with fields that nobody knows",
-    text("Hi", { from_logical_id: "1", identity: { hash: "h" }, user_actions: {}, new_field: { deep: 1 } }),
+    text("Hi", {
+      from_logical_id: "1",
+      identity: { hash: "h" },
+      user_actions: {},
+      conversation_context: {},
+      new_field: { deep: 1 },
+    }),
     said("Hi"),
   ],
   ["a text of 1970", text("Old", { timestamp: "0" }), said("Old", { networkTime: undefined })],
