@@ -144,6 +144,23 @@ test("a page of a hundred of the longest texts can be listed", async () => {
   expect(answer.body.messages).toHaveLength(100);
 });
 
+test.each([
+  ["of as many people", () => newContact()],
+  ["of one person", () => "491799000"],
+])("10,000 notices %s in one call create no chat, and hide no message", async (_whose, from) => {
+  const at = await place("whatsapp");
+  const notices = Array.from({ length: 10_000 }, (_, i) => ({
+    id: `wamid.notice.${i}`,
+    timestamp: "1790000000",
+    type: "system",
+    from: from(),
+    system: { type: "user_changed_number", wa_id: newContact() },
+  }));
+  const value = whatsappText({ wa_id: newContact() }, "Real");
+  taken(await fromMeta(at.channel, [{ ...value, messages: [...notices, ...value.messages] }]));
+  expect(Object.values(await at.texts())).toEqual([["Real"]]);
+});
+
 test("unknown items are logged once for each kind, however many there are", async () => {
   const at = await place("whatsapp");
   const lines = vi.spyOn(console, "log");

@@ -25,6 +25,24 @@ function eventsOf(person: number) {
   };
 }
 
+/** The addresses of which something said that they are one contact's. */
+class Links {
+  readonly #next = new Map<string, string>();
+
+  rootOf(address: string): string {
+    let root = address;
+    for (let next = this.#next.get(root); next !== undefined; next = this.#next.get(root)) root = next;
+    return root;
+  }
+
+  join([first = "", ...others]: string[]): void {
+    for (const other of others) {
+      const [from, to] = [this.rootOf(other), this.rootOf(first)];
+      if (from !== to) this.#next.set(from, to);
+    }
+  }
+}
+
 test("a contact has one chat, or chats that name each other, in 10,000 orders of the same events", async () => {
   const { organizationId, channelId } = await newOrganization();
   const random = new Random(SEED);
@@ -41,6 +59,10 @@ test("a contact has one chat, or chats that name each other, in 10,000 orders of
       const { addresses, messages, notices } = eventsOf(person);
       const stranger = await open([`4918${person}`, `DE.${person}s`]);
       const order = random.shuffle([...messages, ...notices]);
+      const links = new Links();
+      const written: string[] = [];
+      /** How many messages came from addresses that nothing had linked to an earlier one's. */
+      let strangers = 0;
       for (const [at, event] of order.entries()) {
         if ("kind" in event) {
           // WhatsApp tells of changes of those who have written, or were written to.
@@ -48,11 +70,20 @@ test("a contact has one chat, or chats that name each other, in 10,000 orders of
           const isKnown = order
             .slice(0, at)
             .some((one) => !("kind" in one) && one.some((each) => known.includes(each)));
-          if (isKnown) object.moveContact(channelId, event, NONE_ALIKE);
-          else order.push(event);
-        } else await open(event);
+          if (isKnown) {
+            object.moveContact(channelId, event, NONE_ALIKE);
+            links.join(known);
+          } else order.push(event);
+        } else {
+          const roots = written.map((each) => links.rootOf(each));
+          if (!event.some((each) => roots.includes(links.rootOf(each)))) strangers++;
+          written.push(...event);
+          links.join(event);
+          await open(event);
+        }
       }
       const ids = [...new Set(addresses.map((address) => object.findByAddress(channelId, address)))] as string[];
+      expect(ids.length, `person ${person}, seed ${SEED}`).toBeLessThanOrEqual(strangers);
       for (const id of ids) {
         const same = object.find(id)?.contact.sameAs ?? [];
         expect([...same, id].sort(), `person ${person}, seed ${SEED}`).toEqual([...ids].sort());
