@@ -99,6 +99,31 @@ control_passed.previous_owner_app_role control_passed.new_owner_app_id control_p
 control_passed.conversation_context`),
 };
 
+/** The fields of what Meta reports about an account and its numbers, by what becomes of them. */
+export const ACCOUNT_LEAVES = {
+  account: namesIn("waba_info.waba_id"),
+  state: namesIn("event ban_info.waba_ban_state restriction_info.restriction_type"),
+  reason: namesIn("disconnection_info.reason violation_info.violation_type"),
+  name: namesIn("decision rejection_reason"),
+  alert: namesIn("alert_info.alert_severity alert_info.alert_type alert_info.alert_description"),
+  limit: namesIn("max_daily_conversations_per_business"),
+  number: namesIn("phone_number display_phone_number requested_verified_name current_limit old_limit"),
+  otherLimits: namesIn(`max_daily_conversation_per_phone max_phone_numbers_per_business
+max_phone_numbers_per_waba`),
+  place: namesIn("entity_type entity_id alert_info.alert_status"),
+  times: namesIn("ban_info.waba_ban_date restriction_info.expiration disconnection_info.initiated_by"),
+  partner: namesIn(`country waba_info.ad_account_linked waba_info.owner_business_id waba_info.partner_app_id
+waba_info.solution_id waba_info.solution_partner_business_ids partner_client_certification_info`),
+  rates: namesIn("auth_international_rate_eligibility volume_tier_info"),
+};
+
+/** The fields of what contacts choose, by what becomes of them. */
+export const PREFERENCE_LEAVES = {
+  choice: namesIn("category value timestamp"),
+  contact: namesIn("wa_id user_id"),
+  words: namesIn("detail"),
+};
+
 /** The fields that an app can subscribe to, by what becomes of them. */
 export const FIELD_LEAVES = {
   messages: namesIn("messages"),
@@ -194,6 +219,25 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     taken: leftOut("Messages with `standby: true` follow"),
     number: leftOut("The id of the number suffices"),
     rest: leftOut("The chat's messages show the conversation"),
+  }),
+  arrivalTable("WhatsApp: fields of what Meta reports about an account and its numbers", ACCOUNT_LEAVES, {
+    account: kept("The channels of the account"),
+    state: changes("The channel's `state` and `health`"),
+    reason: changes("The text of `health`: the reason is in brackets"),
+    name: changes("A warning `name`, if Meta rejected a number's name"),
+    alert: changes("A warning `alert`"),
+    limit: changes("`health.dailyLimit`"),
+    number: leftOut("Meta is asked about the channel's own number"),
+    otherLimits: leftOut("They limit what the company may set up at Meta, not what it may send"),
+    place: leftOut("The warning is the account's"),
+    times: leftOut("Meta reports the end of a state too"),
+    partner: leftOut("It is about the companies behind the account"),
+    rates: leftOut("`price` of each message says what counts"),
+  }),
+  arrivalTable("WhatsApp: fields of `user_preferences`", PREFERENCE_LEAVES, {
+    choice: changes("`marketing` of the chat"),
+    contact: kept("The chat"),
+    words: leftOut("It says the choice in words"),
   }),
   arrivalTable("WhatsApp: fields that an app can subscribe to", FIELD_LEAVES, {
     messages: kept("See above"),

@@ -9,7 +9,12 @@ import { accountNotice, isAboutAccount } from "./account-news.ts";
 import { fieldAt } from "./describe.ts";
 import { failureOf, metaError } from "./errors.ts";
 import { contact, distinct, type MetaContact, networkId, person } from "./fields.ts";
-import { KNOWN_CONTACT_FIELDS, KNOWN_MESSAGE_FIELDS, KNOWN_STATUS_FIELDS } from "./known-fields.ts";
+import {
+  KNOWN_ACCOUNT_FIELDS,
+  KNOWN_CONTACT_FIELDS,
+  KNOWN_MESSAGE_FIELDS,
+  KNOWN_STATUS_FIELDS,
+} from "./known-fields.ts";
 import { IN_A_GROUP, message, messageItems } from "./messages.ts";
 import { asEcho, handoverItem, sentByAgent, sentInApp } from "./others.ts";
 import { isAboutTemplate, templateNotice } from "./template-news.ts";
@@ -146,6 +151,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
       return;
     }
     if (about && isAboutAccount(about.field)) {
+      nameNew("account", about.value, KNOWN_ACCOUNT_FIELDS);
       const item = accountNotice(about.field, about.value, from);
       if (item) received.push({ account: null, item });
       else notes.push("account not understood");

@@ -37,3 +37,14 @@ export const KNOWN_CONTACT_FIELDS: KnownFields = {
   "": "country_code identity_key_hash parent_user_id profile user_id wa_id",
   profile: "country_code name username",
 };
+
+/** Those of what it reports about an account and its numbers. */
+export const KNOWN_ACCOUNT_FIELDS: KnownFields = {
+  "": "alert_info auth_international_rate_eligibility ban_info country current_limit decision disconnection_info display_phone_number entity_id entity_type event max_daily_conversation_per_phone max_daily_conversations_per_business max_phone_numbers_per_business max_phone_numbers_per_waba old_limit partner_client_certification_info phone_number rejection_reason requested_verified_name restriction_info violation_info volume_tier_info waba_info",
+  alert_info: "alert_description alert_severity alert_status alert_type",
+  ban_info: "waba_ban_date waba_ban_state",
+  disconnection_info: "initiated_by reason",
+  restriction_info: "expiration restriction_type",
+  violation_info: "violation_type",
+  waba_info: "ad_account_linked owner_business_id partner_app_id solution_id solution_partner_business_ids waba_id",
+};

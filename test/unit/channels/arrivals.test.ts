@@ -6,19 +6,22 @@ import { TELEGRAM_ARRIVALS, TELEGRAM_LEAVES, UPDATE_LEAVES } from "../../../src/
 import { isNotice, KNOWN_IN_MESSAGE } from "../../../src/channels/telegram/known-fields.ts";
 import { readUpdate } from "../../../src/channels/telegram/update.ts";
 import {
+  ACCOUNT_LEAVES,
   CONTACT_LEAVES,
   FIELD_LEAVES,
   MESSAGE_LEAVES,
+  type PREFERENCE_LEAVES,
   STATUS_LEAVES,
   WHATSAPP_ARRIVALS,
 } from "../../../src/channels/whatsapp/arrivals.ts";
 import {
+  KNOWN_ACCOUNT_FIELDS,
   KNOWN_CONTACT_FIELDS,
   KNOWN_MESSAGE_FIELDS,
   KNOWN_STATUS_FIELDS,
 } from "../../../src/channels/whatsapp/known-fields.ts";
 import { FIELDS } from "../../../src/channels/whatsapp/subscriptions.ts";
-import type { MoreContact, MoreMessage, MoreStatus } from "./whatsapp/wire-types.ts";
+import type { AccountReport, MoreContact, MoreMessage, MoreStatus, Preference } from "./whatsapp/wire-types.ts";
 
 type NameIn<Groups extends Record<string, readonly string[]>> = Groups[keyof Groups][number];
 
@@ -50,8 +53,10 @@ test("the tables name every field that the types of both networks have", () => {
     nothing<Missing<ServerMessage | MoreMessage, NameIn<typeof MESSAGE_LEAVES>>>(),
     nothing<Missing<ServerStatusPayload | MoreStatus, NameIn<typeof STATUS_LEAVES>>>(),
     nothing<Missing<ServerContacts | MoreContact, NameIn<typeof CONTACT_LEAVES>>>(),
+    nothing<Missing<AccountReport, NameIn<typeof ACCOUNT_LEAVES>>>(),
+    nothing<Missing<Preference, NameIn<typeof PREFERENCE_LEAVES>>>(),
   ];
-  expect(checks).toEqual([true, true, true, true, true]);
+  expect(checks).toEqual(checks.map(() => true));
 });
 
 test("each field that an app is subscribed to is in the table", () => {
@@ -93,6 +98,7 @@ test("the service knows the fields of the tables, and no others", () => {
   expect(KNOWN_MESSAGE_FIELDS).toEqual(inLevels(MESSAGE_LEAVES));
   expect(KNOWN_STATUS_FIELDS).toEqual(inLevels(STATUS_LEAVES));
   expect(KNOWN_CONTACT_FIELDS).toEqual(inLevels(CONTACT_LEAVES));
+  expect(KNOWN_ACCOUNT_FIELDS).toEqual(inLevels(ACCOUNT_LEAVES));
   const { service, ...others } = TELEGRAM_LEAVES;
   expect(KNOWN_IN_MESSAGE).toEqual(inLevels(others));
   expect(service.filter((name) => !isNotice(name))).toEqual([]);

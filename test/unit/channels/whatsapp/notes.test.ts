@@ -43,6 +43,11 @@ test.each<[string, string, string[]]>([
     '[{"field":"user_preferences","value":{"user_preferences":[{"wa_id":"49","category":"news","value":"stop"},{"wa_id":"49","category":"marketing_messages","value":"pause"},{"category":"marketing_messages","value":"stop"}]}}]',
     ["preference.category.news", "preference.value.pause"],
   ],
+  [
+    "a field of an account",
+    '[{"field":"account_alerts","value":{"alert_info":{"alert_type":"A","alert_color":1},"entity_id":7,"mood":1}}]',
+    ["account.alert_info.alert_color", "account.mood"],
+  ],
   ["an account's event", '[{"field":"account_update","value":{"event":"BRAND_NEW"}}]', []],
   ["a status", '[{"field":"messages","value":{"statuses":[{"id":"1","status":"framed"}]}}]', ["status.framed"]],
   [

@@ -45,3 +45,48 @@ export interface MoreContact {
   country_code?: string;
   profile?: { country_code?: string };
 }
+
+/** Meta: the pages of the webhook's fields `account_update`, `account_alerts` and three more, in one. */
+export interface AccountReport {
+  event?: string;
+  country?: string;
+  phone_number?: string;
+  display_phone_number?: string;
+  requested_verified_name?: string;
+  decision?: string;
+  rejection_reason?: string;
+  current_limit?: string;
+  old_limit?: string;
+  max_daily_conversation_per_phone?: number;
+  max_daily_conversations_per_business?: number | string;
+  max_phone_numbers_per_business?: number;
+  max_phone_numbers_per_waba?: number;
+  entity_type?: string;
+  entity_id?: string;
+  waba_info?: {
+    waba_id: string;
+    owner_business_id?: string;
+    ad_account_linked?: string;
+    partner_app_id?: string;
+    solution_id?: string;
+    solution_partner_business_ids?: string[];
+  };
+  ban_info?: { waba_ban_state: string; waba_ban_date?: string };
+  restriction_info?: { restriction_type: string; expiration?: string }[];
+  violation_info?: { violation_type: string };
+  disconnection_info?: { reason: string; initiated_by?: string };
+  alert_info?: { alert_severity: string; alert_status?: string; alert_type: string; alert_description: string };
+  auth_international_rate_eligibility?: object;
+  volume_tier_info?: object;
+  partner_client_certification_info?: object;
+}
+
+/** Meta: the page of the webhook's field `user_preferences`. */
+export interface Preference {
+  wa_id?: string;
+  user_id?: string;
+  detail?: string;
+  category: string;
+  value: string;
+  timestamp: number;
+}
