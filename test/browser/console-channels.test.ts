@@ -84,7 +84,10 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   await page.getByText("The network accepts the credentials.").waitFor();
   // What the service says of a broken channel, without waiting until it breaks.
   const reason = "Telegram refuses the bot token: Unauthorized";
-  const broken = { ...channel.health, state: "broken", reason, since: channel.createdAt };
+  const since = channel.createdAt;
+  const warnings = [{ code: "unknown_fields", since, count: 3, text: "The network sends what Parley does not know" }];
+  const unknown = { "message.brand_new": 3 };
+  const broken = { ...channel.health, state: "broken", reason, since, warnings, unknown };
   const isThis = new RegExp(`/console/api/.*/channels/${channel.id}$`);
   const giveBack = await takeOver(page, isThis, async (route) => {
     if (route.request().method() !== "GET") return route.fallback();
@@ -92,6 +95,10 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   });
   await page.reload();
   await page.getByRole("alert").getByText("Telegram refuses the bot token: Unauthorized").waitFor();
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: /^message\.brand_new 3$/ })
+    .waitFor();
   giveBack();
   await page.getByRole("button", { name: "Replace the credentials" }).click();
   await page.getByLabel("Bot token").fill("123456:another-token-of-this-test");
@@ -100,9 +107,11 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   await page.getByText("…test").waitFor();
   await page.getByRole("button", { name: "Change" }).click();
   await page.getByLabel("Messages per second").fill("7");
+  await page.getByLabel("Stop words").fill("STOP\n no more \n");
   await page.getByLabel("Days that messages are kept").fill("30");
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("At most 7 per second").waitFor();
+  await page.getByText("STOP, no more").waitFor();
   await page.getByText("30 days").waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog");

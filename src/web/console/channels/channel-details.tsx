@@ -107,7 +107,7 @@ function BrokenNotice({ channel: { kind, health }, stats, replace }: BrokenNotic
   );
 }
 
-function Warnings({ health: { warnings } }: Pick<Channel, "health">) {
+function Warnings({ health: { warnings, unknown } }: Pick<Channel, "health">) {
   if (warnings.length === 0) return null;
   return (
     <ul class="notice tone-warn">
@@ -118,6 +118,15 @@ function Warnings({ health: { warnings } }: Pick<Channel, "health">) {
             since <Time at={since} long />
             {count > 1 && `, reported ${number(count)} times`}
           </span>
+          {code === "unknown_fields" && (
+            <ul>
+              {Object.entries(unknown).map(([name, times]) => (
+                <li key={name}>
+                  <code>{name}</code> <span class="quiet">{number(times)}</span>
+                </li>
+              ))}
+            </ul>
+          )}
         </li>
       ))}
     </ul>
@@ -194,6 +203,7 @@ function SettingsFacts({ channel: { settings, retentionDays } }: { channel: Chan
         of={{
           Pace: settings.perSecond !== undefined && `At most ${number(settings.perSecond)} per second`,
           "Sites that may show it": settings.allowedOrigins && <Sites origins={settings.allowedOrigins} />,
+          "Stop words": settings.stopWords?.join(", "),
           "Messages are kept": retentionInWords(retentionDays),
         }}
       />

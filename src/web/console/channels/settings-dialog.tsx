@@ -1,4 +1,5 @@
 import { usePlace } from "../organization.ts";
+import { TextArea } from "../parts/controls.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { forget } from "../resource.ts";
@@ -15,9 +16,16 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
       submit="Save"
       done="Saved"
       onSubmit={async ({ text, number }) => {
+        const stopWords = text("stopWords")
+          .split("\n")
+          .map((line) => line.trim())
+          .filter(Boolean);
         const body = {
           name: text("name"),
-          ...(kind !== "web" && { settings: { perSecond: number("pace") } }),
+          settings: {
+            ...(kind !== "web" && { perSecond: number("pace") }),
+            stopWords: stopWords.length > 0 ? stopWords : null,
+          },
           // Without the permission, even the same value is refused.
           ...(mayErase && { retentionDays: number("days") }),
         };
@@ -38,6 +46,15 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
           defaultValue={settings.perSecond}
         />
       )}
+      <TextArea
+        label="Stop words"
+        path="settings.stopWords"
+        hint="One per line. A contact who writes one gets no more marketing."
+        name="stopWords"
+        rows={2}
+        placeholder="STOP"
+        defaultValue={settings.stopWords?.join("\n")}
+      />
       {mayErase && (
         <Input
           label="Days that messages are kept"
