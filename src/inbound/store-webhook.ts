@@ -37,16 +37,11 @@ export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook 
     call.channel,
     [...webhook.items, ...notStored].map(({ account }) => account),
   );
-  for (const [account, names] of Map.groupBy(notStored, (each) => each.account)) {
+  for (const [account, unknown] of Map.groupBy(notStored, (each) => each.account)) {
+    const names = unknown.map(({ name }) => name);
     const count = async () => {
       const channel = await findAccount(account);
-      if (channel) {
-        await countNames(
-          env,
-          channel,
-          names.map(({ name }) => name),
-        );
-      }
+      if (channel) await countNames(env, channel, names);
     };
     call.waitUntil(warnIfFails({ event: "channel_news_lost", channelId: call.channel.id }, count));
   }

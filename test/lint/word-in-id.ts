@@ -1,6 +1,6 @@
 import { type Call, calledName, rule } from "./syntax.ts";
 
-/** A random id holds a word of four letters about once in a million places where it may begin, and a run makes many ids. */
+/** So short a word begins at one of some million places in random ids, if its case does not matter, and a run makes many. */
 const SHORT_WORD = /^[A-Za-z0-9]{1,4}$/;
 
 /** `expect(log).not.toContain("Bob")`: a random id may hold the word. */

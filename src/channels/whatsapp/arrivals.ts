@@ -230,7 +230,7 @@ export const WHATSAPP_ARRIVALS: ArrivalTable[] = [
     number: leftOut("Meta is asked about the channel's own number"),
     otherLimits: leftOut("They limit what the company may set up at Meta, not what it may send"),
     place: leftOut("The warning is the account's"),
-    times: leftOut("Meta reports the end of a state too"),
+    times: leftOut("A broken channel is tried again until it works"),
     partner: leftOut("It is about the companies behind the account"),
     rates: leftOut("`price` of each message says what counts"),
   }),

@@ -13,6 +13,7 @@ import {
   KNOWN_ACCOUNT_FIELDS,
   KNOWN_CONTACT_FIELDS,
   KNOWN_MESSAGE_FIELDS,
+  KNOWN_PREFERENCE_FIELDS,
   KNOWN_STATUS_FIELDS,
 } from "./known-fields.ts";
 import { IN_A_GROUP, message, messageItems } from "./messages.ts";
@@ -225,6 +226,7 @@ export function itemsOf(body: Uint8Array): Omit<ParsedWebhook & { genuine: true 
         });
       }
       for (const one of user_preferences) {
+        nameNew("preference", one, KNOWN_PREFERENCE_FIELDS);
         read("preference", preference, one, (parsed) => {
           const item = marketingChoice(parsed, contactOf(parsed.wa_id, parsed.user_id));
           if (item) add(item);

@@ -38,6 +38,9 @@ export const KNOWN_CONTACT_FIELDS: KnownFields = {
   profile: "country_code name username",
 };
 
+/** Those of what contacts choose. */
+export const KNOWN_PREFERENCE_FIELDS: KnownFields = { "": "category detail timestamp user_id value wa_id" };
+
 /** Those of what it reports about an account and its numbers. */
 export const KNOWN_ACCOUNT_FIELDS: KnownFields = {
   "": "alert_info auth_international_rate_eligibility ban_info country current_limit decision disconnection_info display_phone_number entity_id entity_type event max_daily_conversation_per_phone max_daily_conversations_per_business max_phone_numbers_per_business max_phone_numbers_per_waba old_limit partner_client_certification_info phone_number rejection_reason requested_verified_name restriction_info violation_info volume_tier_info waba_info",

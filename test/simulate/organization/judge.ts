@@ -1,19 +1,12 @@
 import type { LastMessage } from "../../../src/model/chat.ts";
+import type { ChatRow } from "../../../src/organizations/object/chat-row.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
 import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";
 
 /** A chat's row in the organization's object, as far as it is judged. */
-export interface Row {
-  id: string;
-  channel_id: string;
-  state: "created" | "adopted" | "deleting";
-  life: number;
-  address: string;
-  others: string | null;
-  last_message: string | null;
-}
+export type Row = Pick<ChatRow, "id" | "channel_id" | "state" | "life" | "address" | "others" | "last_message">;
 
 interface Incarnation {
   chatId: string;

@@ -10,7 +10,7 @@ import {
   CONTACT_LEAVES,
   FIELD_LEAVES,
   MESSAGE_LEAVES,
-  type PREFERENCE_LEAVES,
+  PREFERENCE_LEAVES,
   STATUS_LEAVES,
   WHATSAPP_ARRIVALS,
 } from "../../../src/channels/whatsapp/arrivals.ts";
@@ -18,6 +18,7 @@ import {
   KNOWN_ACCOUNT_FIELDS,
   KNOWN_CONTACT_FIELDS,
   KNOWN_MESSAGE_FIELDS,
+  KNOWN_PREFERENCE_FIELDS,
   KNOWN_STATUS_FIELDS,
 } from "../../../src/channels/whatsapp/known-fields.ts";
 import { FIELDS } from "../../../src/channels/whatsapp/subscriptions.ts";
@@ -99,6 +100,7 @@ test("the service knows the fields of the tables, and no others", () => {
   expect(KNOWN_STATUS_FIELDS).toEqual(inLevels(STATUS_LEAVES));
   expect(KNOWN_CONTACT_FIELDS).toEqual(inLevels(CONTACT_LEAVES));
   expect(KNOWN_ACCOUNT_FIELDS).toEqual(inLevels(ACCOUNT_LEAVES));
+  expect(KNOWN_PREFERENCE_FIELDS).toEqual(inLevels(PREFERENCE_LEAVES));
   const { service, ...others } = TELEGRAM_LEAVES;
   expect(KNOWN_IN_MESSAGE).toEqual(inLevels(others));
   expect(service.filter((name) => !isNotice(name))).toEqual([]);

@@ -40,8 +40,8 @@ test.each<[string, string, string[]]>([
   ],
   [
     "what a contact chooses about",
-    '[{"field":"user_preferences","value":{"user_preferences":[{"wa_id":"49","category":"news","value":"stop"},{"wa_id":"49","category":"marketing_messages","value":"pause"},{"category":"marketing_messages","value":"stop"}]}}]',
-    ["preference.category.news", "preference.value.pause"],
+    '[{"field":"user_preferences","value":{"user_preferences":[{"wa_id":"49","category":"news","value":"stop"},{"wa_id":"49","category":"marketing_messages","value":"pause"},{"category":"marketing_messages","value":"stop","mood":1}]}}]',
+    ["preference.category.news", "preference.value.pause", "preference.mood"],
   ],
   [
     "a field of an account",
