@@ -111,13 +111,13 @@ export function permit<E extends KeyEnv>(
 }
 
 /** The newest ones, because each has headers of 9 KB in the runtime's memory. */
-const limitReplies = new BoundedMap<RefusedAdmission, { second: number; reply: ErrorReply }>(500);
+const limitReplies = new BoundedMap<RefusedAdmission, { seconds: number; reply: ErrorReply }>(500);
 
-/** The error for a key over its limit. Its refusal is remembered, so the error is the same one for a second. */
+/** The error for a key over its limit. Its refusal is remembered, so the error stays the same while `Retry-After` does. */
 function limitReply(refused: RefusedAdmission): ErrorReply {
-  const second = Math.floor(Date.now() / 1_000);
+  const seconds = secondsUntil(refused.window?.reset ?? 0);
   let known = limitReplies.get(refused);
-  if (known?.second !== second) limitReplies.set(refused, (known = { second, reply: refusal(refused, null, null) }));
+  if (known?.seconds !== seconds) limitReplies.set(refused, (known = { seconds, reply: refusal(refused, null, null) }));
   return known.reply;
 }
 

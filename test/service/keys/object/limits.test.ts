@@ -62,6 +62,17 @@ test("a request over the limit is a 429 with Retry-After, rounded up", async () 
   expect(answer.headers.get("Cache-Control")).toBe("no-store");
 });
 
+test("the answer of a remembered 429 counts down within a second of the clock", async () => {
+  const { api } = await keyWith({ rateLimit: { limit: 1, windowSeconds: 10 } });
+  await api("GET", "/key");
+  const waits: (string | null)[] = [];
+  for (const seconds of [3.8, 3.9, 4.1]) {
+    at(seconds);
+    waits.push((await api("GET", "/key")).headers.get("Retry-After"));
+  }
+  expect(waits).toEqual(["7", "7", "6"]);
+});
+
 test.each<[string, number, Parameters<ReturnType<typeof client>>]>([
   ["a 400", 400, ["GET", "/chats?limit=0"]],
   ["a 400 for a body", 400, ["POST", "/chats", "no JSON"]],
