@@ -18,8 +18,12 @@ export function changeMember<R>(
 ): Promise<R> {
   const leaving = isRemoval ? id : undefined;
   return commitFenced({
-    begin: (change) =>
-      callOrganization(env, organizationId, (object) => object.beginMemberChange(organizationId, change, leaving)),
+    begin: async (change) => {
+      await callOrganization(env, organizationId, (object) =>
+        object.beginMemberChange(organizationId, change, leaving),
+      );
+      return 0;
+    },
     commit,
     end: (change, result) => {
       const since = endedSince(result);

@@ -1,12 +1,14 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import { clientNetwork } from "../http/client-network.ts";
-import type { Caller } from "../model/caller.ts";
-import type { Admission, WindowState } from "../model/key.ts";
+import type { Admission, ReturnedGrant } from "../model/key.ts";
 import type { Need } from "../model/permission.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { warnIfFails } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import { type Admitted, type HeldGrant, HeldGrants, type HeldKey, type Requester } from "./held-grants.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
@@ -17,8 +19,9 @@ export interface AdmissionQuery extends WellFormedKey {
 }
 
 export type RefusedAdmission = Admission & { outcome: "refused" };
+type AdmittedShare = Admitted & { outcome: "admitted" };
 /** Null: the batch asked for more units than were left, and this request must ask again. */
-type Share = { outcome: "admitted"; caller: Caller; window: WindowState } | RefusedAdmission | null;
+type Share = AdmittedShare | RefusedAdmission | null;
 
 /** A cached refusal. `until` is in Unix milliseconds. */
 interface Remembered {
@@ -28,6 +31,8 @@ interface Remembered {
 
 /** For how long a refusal is cached. After a limit is raised, clients may get 429 for this long. */
 const REFUSED_FOR_MS = 1_000;
+/** How long after its end a grant waits for a call that takes its unused units along. */
+const RETURN_AFTER_MS = 1_000;
 
 const kept = perIsolate(() => ({
   calls: new BatchedCalls<null, Share>(),
@@ -35,18 +40,20 @@ const kept = perIsolate(() => ({
   refusals: new BoundedMap<string, Remembered>(10_000),
   /** Readers whose last request was refused, by `readerOf`. */
   refusedReaders: new BoundedMap<string, true>(10_000),
+  grants: new HeldGrants(),
 }));
 
 /**
- * Asks the key's object to admit a request. Concurrent requests with the same query share one call; the nth request
- * gets the nth unit.
+ * Admits a request with a unit that the key's object granted this isolate before, or asks the object. Concurrent requests
+ * with the same query share one call; the nth request gets the nth unit.
  *
  * A change of a key applies to the very next request. So a refusal that a change could lift is not cached: a wrong
  * address, a missing permission, a spent quota or an expiry costs one call of the object each time. There are two
  * exceptions, both cached for a second: a rate limit, until its window ends at most, and a secret that is no longer
- * valid.
+ * valid. A change waits, before it is written, until what was granted before is over.
  *
- * @param meanwhile starts a read during the call; not called if the same reader's last request was refused
+ * @param meanwhile starts a read during the call; not called if there is no call, or if the same reader's last request was
+ *   refused
  */
 export async function admit(
   env: Env,
@@ -54,8 +61,12 @@ export async function admit(
   asking: AdmissionQuery,
   meanwhile?: () => void,
 ) {
-  const { calls, refusals, refusedReaders } = kept(env);
+  const { calls, refusals, refusedReaders, grants } = kept(env);
   const name = JSON.stringify([asking.id, asking.hash, asking.address, asking.permission]);
+  const requester = grants.requester(asking.id, name);
+  requester.count();
+  const held = use(requester);
+  if (held) return held;
   const remembered = [refusals.get(name), refusals.get(asking.hash)].find((each) => each && isNear(each.until));
   if (remembered) {
     const { refused } = remembered;
@@ -65,9 +76,12 @@ export async function admit(
   }
   if (meanwhile && !(refusedReaders.size > 0 && refusedReaders.has(readerOf(asking)))) meanwhile();
   for (;;) {
-    const share = await calls.ask(ctx, name, null, (all) => askObject(env, asking, all.length));
+    const share = await calls.ask(ctx, name, null, (all) => askObject(env, ctx, asking, requester, all.length));
     if (share === null) continue;
     if (share.outcome === "refused") {
+      // Another request may have got units ahead, which are why nothing was left.
+      const late = isSpent(share) ? use(requester) : null;
+      if (late) return late;
       refusedReaders.set(readerOf(asking), true);
       remember(refusals, name, asking.hash, share);
     } else if (refusedReaders.size > 0) {
@@ -77,9 +91,24 @@ export async function admit(
   }
 }
 
+/** Reads a key and its usage, in which its object counts what this isolate holds. Null: it doesn't exist. */
+export async function describeKey(env: Env, id: string) {
+  const described = await callObject(env.KEYS, id, (key) => key.describe(id), NEARBY);
+  const { units } = kept(env).grants.key(id);
+  if (!described || units === 0) return described;
+  const { usage } = described;
+  const { used, window } = usage;
+  const unused = { used: used - units, window: { ...window, remaining: window.remaining + units } };
+  return { ...described, usage: { ...usage, ...unused } };
+}
+
 /** Identifies a reader by secret, network and permission, so that a refused client doesn't slow down others. */
 function readerOf({ hash, address, permission }: AdmissionQuery): string {
   return JSON.stringify([hash, clientNetwork(address), permission]);
+}
+
+function isSpent({ reason }: RefusedAdmission): boolean {
+  return reason === "rate_limited" || reason === "quota_exceeded";
 }
 
 /** Caches a refusal if `admit` allows it. */
@@ -99,18 +128,59 @@ function isNear(until: number): boolean {
   return left > 0 && left <= REFUSED_FOR_MS;
 }
 
-/** Makes one call for `units` requests. @returns one share for each request, in order of arrival */
-async function askObject(env: Env, { id, hash, address, permission }: AdmissionQuery, units: number): Promise<Share[]> {
+function use(requester: Requester): AdmittedShare | null {
+  const held = requester.use();
+  return held && { outcome: "admitted", ...held };
+}
+
+/** Makes one call for `requests`, if there is no grant for them by now. @returns one share for each, in order of arrival */
+async function askObject(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  { id, hash, address, permission }: AdmissionQuery,
+  requester: Requester,
+  requests: number,
+): Promise<Share[]> {
+  const shares: Share[] = [];
+  for (let held = use(requester); held; held = shares.length < requests ? use(requester) : null) shares.push(held);
+  const units = requests - shares.length;
+  if (units === 0) return shares;
+
+  const { key, pace } = requester;
   const refused = takeRefusals(env, id);
+  const returned = key.takeEnded();
+  const askedAt = Date.now();
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const call = crypto.randomUUID();
-  const asked = { call, hash, address, permission, units, ...(refused && { refused }), asText: true };
-  const admission = fromText(await callObject(env.KEYS, id, (key) => key.admit(id, asked), NEARBY));
-  return Array.from({ length: units }, (_, nth) => {
-    if (admission.outcome === "refused") return admission;
-    const { granted, caller, window } = admission;
-    return nth < granted
-      ? { outcome: "admitted", caller, window: { ...window, remaining: window.remaining + granted - 1 - nth } }
-      : null;
+  const asked = { call, hash, address, permission, units, pace, ...(refused && { refused }), returned, asText: true };
+  const answer = callObject(env.KEYS, id, (object) => object.admit(id, asked), NEARBY).catch((error: unknown) => {
+    key.notReturned(returned);
+    throw error;
   });
+  const admission = fromText(await answer);
+  if (admission.outcome === "refused") return [...shares, ...Array<Share>(units).fill(admission)];
+  const { granted, caller, window } = admission;
+  const grant = requester.keep(admission, { call, askedAt });
+  if (grant) ctx.waitUntil(returnLater(env, id, key, grant));
+  const own = Array.from({ length: units }, (_, nth): Share => {
+    const remaining = window.remaining + key.units + granted - 1 - nth;
+    return nth < granted ? { outcome: "admitted", caller, window: { ...window, remaining } } : null;
+  });
+  return [...shares, ...own];
+}
+
+/** Ends a grant by a timer too, because a clock may stand still. Then returns what is unused, if no call took it along. */
+async function returnLater(env: Env, keyId: string, key: HeldKey, grant: HeldGrant): Promise<void> {
+  await SYSTEM_CLOCK.wait(grant.endsInMs);
+  grant.isOver = true;
+  await SYSTEM_CLOCK.wait(RETURN_AFTER_MS);
+  if (!key.grants.has(grant)) return;
+  const returned = key.takeEnded().filter(({ unused }) => unused > 0);
+  if (returned.length > 0) await giveBack(env, keyId, returned);
+}
+
+async function giveBack(env: Env, keyId: string, returned: ReturnedGrant[]): Promise<void> {
+  await warnIfFails({ event: "grants_not_returned", keyId }, () =>
+    callObject(env.KEYS, keyId, (key) => key.giveBack(keyId, returned), NEARBY),
+  );
 }

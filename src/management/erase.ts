@@ -12,6 +12,7 @@
 import { and, asc, eq, gt, inArray } from "drizzle-orm";
 import { answerWithin, callObject, NEARBY } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
+import { stopKeys } from "../calls/change-key.ts";
 import { ownerOf } from "../calls/chat-owner.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
@@ -75,7 +76,7 @@ export async function eraseChannel(env: Env, view: ChannelView, id: string) {
 
 /**
  * Deletes an organization and all its data, keys first. The mark stops keys whose objects have no record yet. Any other
- * key stops when its object is deleted. If a key's object can't be reached, it can accept requests until the deletion is
+ * key stops when its object is told. If a key's object can't be reached, it can accept requests until the deletion is
  * repeated, or for at most a minute until it reads the directory again. An object that can't be deleted stops none of the
  * others.
  * @throws ApiError `unavailable` if an object can't be erased: repeat the request
@@ -101,9 +102,14 @@ export async function eraseOrganization(env: Env, id: string) {
       .where(and(eq(table.organizationId, id), gt(table.id, after)))
       .orderBy(asc(table.id))
       .limit(limit);
+  const keyIds = (await idsOf(apiKeys)("", OBJECTS_PER_REQUEST)).map(({ id: keyId }) => keyId);
+  const unreachable = new Map((await stopKeys(env, keyIds)).map(({ item, error }) => [item, error]));
   await eraseInSteps(work, {
     next: idsOf(apiKeys),
-    erase: (keyId) => callObject(env.KEYS, keyId, (key) => key.erase(), NEARBY),
+    erase: async (keyId) => {
+      if (unreachable.has(keyId)) throw unreachable.get(keyId);
+      await callObject(env.KEYS, keyId, (key) => key.erase(), NEARBY);
+    },
     remove: (ids) => db.delete(apiKeys).where(inArray(apiKeys.id, ids)),
   });
   await callOrganization(env, id, (object) => object.close());

@@ -74,9 +74,24 @@ export type RefusalReason =
   | "rate_limited"
   | "quota_exceeded";
 
+/**
+ * Units that the calling isolate may use without a call: for the same secret, address and permission, from its call on
+ * for `endsInMs` milliseconds. A duration, because the clocks of two machines differ. Its id is the call's.
+ */
+export interface Grant {
+  units: number;
+  endsInMs: number;
+}
+
+/** The end of a grant: how many of its units the isolate will not use. */
+export interface ReturnedGrant {
+  id: string;
+  unused: number;
+}
+
 /** `window` is null if the key doesn't exist. */
 export type Admission =
-  | { outcome: "admitted"; granted: number; caller: Caller; window: WindowState }
+  | { outcome: "admitted"; granted: number; caller: Caller; window: WindowState; grant?: Grant }
   /** `final`: no change of the key can make the secret valid again. */
   | { outcome: "refused"; reason: RefusalReason; window: WindowState | null; final?: boolean };
 

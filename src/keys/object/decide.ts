@@ -1,6 +1,15 @@
 import type { KeyRules, RefusalReason, WindowState } from "../../model/key.ts";
 import { allow, type Need } from "../../model/permission.ts";
-import { type Counters, countUnits, type Reservation, remainingQuota, rollOver, windowState } from "./limits.ts";
+import {
+  type Counters,
+  countUnits,
+  monthOf,
+  type Reservation,
+  remainingQuota,
+  rollOver,
+  unitsAhead,
+  windowState,
+} from "./limits.ts";
 
 export interface AdmissionCheck {
   /** SHA-256 of the key text in the request. */
@@ -9,13 +18,19 @@ export interface AdmissionCheck {
   addressAllowed: boolean;
   /** The number of requests in the batch. */
   units: number;
+  /** The calling isolate's requests in about a second, so that it may get units ahead; 0: it gets none. */
+  pace: number;
 }
 
-/** `granted` is from 1 to the requested units. `window.remaining` is the rest after these. */
+/**
+ * `granted` is from 1 to the requested units, and `ahead` what the isolate may use beside them until it ends.
+ * `window.remaining` is the rest after both.
+ */
 export type Decision =
   | {
       outcome: "admitted";
       granted: number;
+      ahead: { units: number; endsInMs: number } | null;
       window: WindowState;
       counters: Counters;
       reservation: Reservation;
@@ -45,20 +60,38 @@ export function decide(
   if (quotaLeft < 1) return refuse("quota_exceeded");
 
   const granted = Math.min(asked.units, window.remaining, quotaLeft);
-  const used = countUnits(rules, counters, reservation, granted, now);
+  const left = { window: window.remaining - granted, quota: quotaLeft - granted };
+  const ahead = granted < asked.units ? 0 : unitsAhead(rules, reservation, asked.pace, left);
+  const used = countUnits(rules, counters, reservation, { units: granted, ahead }, now);
   return {
     outcome: "admitted",
     granted,
-    window: { ...window, remaining: window.remaining - granted },
+    ahead: ahead > 0 ? { units: ahead, endsInMs: grantEnd(rules, window, asked.hash, now) - now } : null,
+    window: { ...window, remaining: left.window - ahead },
     ...used,
     write: used.counters !== stored,
   };
 }
 
+/** The longest time for which a grant lasts. A change of the key waits twice as long: see `KeyObject.beginChange`. */
+const GRANT_MS = 500;
+
+/** When a grant to an admitted secret ends: never after its window, its month, its secret or its key. */
+function grantEnd(
+  { expiresAt, hash: newest, previousUntil }: KeyRules,
+  window: WindowState,
+  hash: string,
+  now: number,
+): number {
+  const secretEnds = hash === newest ? null : previousUntil;
+  const never = Number.POSITIVE_INFINITY;
+  return Math.min(now + GRANT_MS, window.reset, monthOf(now).until, expiresAt ?? never, secretEnds ?? never);
+}
+
 /** Why a key is refused whatever it has used; null if it is not. */
 export function reasonToRefuse(
   rules: KeyRules,
-  { hash, addressAllowed, permission }: Omit<AdmissionCheck, "units">,
+  { hash, addressAllowed, permission }: Omit<AdmissionCheck, "units" | "pace">,
   now: number,
 ): RefusalReason | null {
   if (!isLive(rules, hash, now)) return "invalid_api_key";

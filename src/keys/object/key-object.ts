@@ -2,15 +2,24 @@ import { DurableObject } from "cloudflare:workers";
 import { addressMatcher } from "../../model/allowlist.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
-import { type Admission, type KeyRecord, presentKey, type RefusalReason, type RequestCounts } from "../../model/key.ts";
+import {
+  type Admission,
+  type KeyRecord,
+  presentKey,
+  type RefusalReason,
+  type RequestCounts,
+  type ReturnedGrant,
+} from "../../model/key.ts";
 import type { Need } from "../../model/permission.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { decide, reasonToRefuse } from "./decide.ts";
 import { KeyStatsBuffer, type StoredStats } from "./key-stats.ts";
-import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf } from "./limits.ts";
+import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, takeBack, usageOf } from "./limits.ts";
+import { type OpenGrant, OpenGrants } from "./open-grants.ts";
 import { RecordCache } from "./record-cache.ts";
 
 /** A batch of requests that need admission. `hash` is that of the key text. */
@@ -26,12 +35,27 @@ export interface AdmissionRequest {
   refused?: Counts<RefusalReason>;
   /** The caller reads the answer as text. */
   asText?: boolean;
+  /** The calling isolate's requests like this one in about a second. Absent: it takes no grant. */
+  pace?: number;
+  /** Grants that the calling isolate uses no more. */
+  returned?: ReturnedGrant[];
 }
 
-/**
- * `admittedHash`: the hash of the newest secret that was ever admitted. Stored here because another row costs a write.
- */
-type StoredCounters = Counters & { stats?: StoredStats | null; admittedHash?: string | undefined };
+/** Stored with the counters, because another row costs a write. */
+interface CountersExtra {
+  stats?: StoredStats | null;
+  /** The hash of the newest secret that was ever admitted. */
+  admittedHash?: string | undefined;
+  /** Whether an isolate may hold a grant. */
+  mayHoldGrants?: boolean;
+}
+
+type StoredCounters = Counters & CountersExtra;
+
+/** An object that just woke does not know what it granted before, and grants nothing for this long. */
+const AWAKE_FOR_MS = 1_000;
+/** After this time no isolate uses a grant, also if its clock was set back: twice as long as a grant lasts. */
+const GRANTS_OVER_AFTER_MS = 1_000;
 
 /** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;
@@ -55,14 +79,19 @@ export class KeyObject extends DurableObject<Env> {
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #stats = new KeyStatsBuffer(this.env, this.#alarm, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
+    isSettled: () => !this.#holdsGrants(),
     settle: () => this.#settle(),
   });
   readonly #due = new DueWork(
     { name: "key", alarm: this.#alarm, waitUntil: (work) => this.ctx.waitUntil(work) },
     { stats: this.#stats },
   );
+  readonly #grants = new OpenGrants();
+  #grantsGiven = 0;
+  #awakeSince = Date.now();
   #counters: Counters | undefined;
   #admittedHash: string | undefined;
+  #mayHoldGrants = false;
   #reservation = NO_RESERVATION;
   #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
 
@@ -80,6 +109,7 @@ export class KeyObject extends DurableObject<Env> {
     // Deleted during the read of the directory. Nothing may be stored from then on.
     if (!record || this.#record.isGone)
       return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
+    this.#takeBack(record, asked.returned ?? []);
     // No `await`, so the second of two tries finds the result of the first.
     const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);
     this.#answers.set(asked.call, answer);
@@ -97,6 +127,12 @@ export class KeyObject extends DurableObject<Env> {
     this.#count(record, { refused }, false);
   }
 
+  /** Takes back what an isolate was granted and uses no more. Each grant counts once, by its id. */
+  async giveBack(id: string, returned: ReturnedGrant[]): Promise<void> {
+    const record = await this.#record.read(id);
+    if (record && !this.#record.isGone) this.#takeBack(record, returned);
+  }
+
   /** Why an admitted request may not continue, by the key as it is now; null if it may. Counts nothing. */
   async check(
     id: string,
@@ -109,6 +145,8 @@ export class KeyObject extends DurableObject<Env> {
   }
 
   #decide(id: string, record: KeyRecord, asked: AdmissionRequest): Admission {
+    const now = Date.now();
+    this.#endLostGrants(record, now);
     const decision = decide(
       record,
       this.#storedCounters(),
@@ -118,8 +156,9 @@ export class KeyObject extends DurableObject<Env> {
         permission: asked.permission,
         addressAllowed: this.#isAllowed(record.ipAllowlist, asked.address),
         units: asked.units,
+        pace: this.#mayGrant(record, now) ? (asked.pace ?? 0) : 0,
       },
-      Date.now(),
+      now,
     );
     if (decision.outcome === "refused") {
       this.#count(record, { refused: addCounts({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
@@ -127,12 +166,19 @@ export class KeyObject extends DurableObject<Env> {
     }
     this.#counters = decision.counters;
     this.#reservation = decision.reservation;
-    const isSettled = decision.write && decision.reservation.units === 0;
+    const isFirstGrant = decision.ahead !== null && !this.#mayHoldGrants;
+    if (decision.ahead) {
+      const { windowStart, month } = decision.counters;
+      this.#grants.add(asked.call, { units: decision.ahead.units, windowStart, month, grantedAt: now });
+      this.#grantsGiven++;
+      this.#mayHoldGrants = true;
+    }
+    const isSettled = decision.write && decision.reservation.units === 0 && !this.#mayHoldGrants;
     this.#count(record, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
     const isFirstUse = asked.hash === record.hash && asked.hash !== this.#admittedHash;
     if (isFirstUse) this.#admittedHash = asked.hash;
     // The output gate holds the response until this is on disk.
-    if (decision.write || isFirstUse) this.#store();
+    if (decision.write || isFirstUse || isFirstGrant) this.#store();
     const { name, organizationId, permissions, defaultSenderId, region } = record;
     return {
       outcome: "admitted",
@@ -146,7 +192,33 @@ export class KeyObject extends DurableObject<Env> {
         ...(isBound(record) && { isBound: true }),
       },
       window: decision.window,
+      ...(decision.ahead && { grant: decision.ahead }),
     };
+  }
+
+  /** Whether an isolate may get units ahead: not during a change, which `beginChange` could not tell of it. */
+  #mayGrant(record: KeyRecord, now: number): boolean {
+    // The clock was set back.
+    if (now < this.#awakeSince) this.#awakeSince = now;
+    return now - this.#awakeSince >= AWAKE_FOR_MS && this.#record.isHeld(record);
+  }
+
+  #takeBack(record: KeyRecord, returned: ReturnedGrant[]): void {
+    for (const { id, unused } of returned) {
+      const grant = this.#grants.take(id);
+      if (grant) this.#endGrant(record, grant, unused);
+    }
+  }
+
+  #endLostGrants(record: { id: string; organizationId: string }, now: number): void {
+    for (const grant of this.#grants.takeLost(now)) this.#endGrant(record, grant, 0);
+  }
+
+  #endGrant(record: { id: string; organizationId: string }, grant: OpenGrant, unused: number): void {
+    const { counters, reservation } = takeBack(this.#storedCounters(), this.#reservation, grant, unused);
+    this.#counters = counters;
+    this.#reservation = reservation;
+    this.#count(record, { admitted: grant.units - unused }, false);
   }
 
   /** The key and its usage; null if the directory has no such key. Counts nothing. */
@@ -177,9 +249,11 @@ export class KeyObject extends DurableObject<Env> {
 
   /**
    * Step one of a change: drops the cached record and caches none until `endChange`, for a minute at most. Idempotent.
+   * @returns after how many milliseconds no isolate admits a request without this object
    */
-  beginChange(change: string): void {
+  beginChange(change: string): number {
     this.#record.beginChange(change);
+    return this.#holdsGrants() ? GRANTS_OVER_AFTER_MS : 0;
   }
 
   /** Step three: the change is in the directory. */
@@ -192,8 +266,15 @@ export class KeyObject extends DurableObject<Env> {
     this.#counters = undefined;
     this.#admittedHash = undefined;
     this.#reservation = NO_RESERVATION;
+    this.#grants.forget();
     this.#due.forget();
     await this.ctx.storage.deleteAll();
+  }
+
+  /** Also what an instance before this one granted. */
+  #holdsGrants(): boolean {
+    this.#storedCounters();
+    return this.#mayHoldGrants;
   }
 
   /** Sets the alarm again if the platform gave it up. @returns whether it had */
@@ -207,7 +288,7 @@ export class KeyObject extends DurableObject<Env> {
     return this.#due.ring(invocation);
   }
 
-  #count(record: KeyRecord, counts: Partial<RequestCounts>, isSettled: boolean): void {
+  #count(record: { id: string; organizationId: string }, counts: Partial<RequestCounts>, isSettled: boolean): void {
     const alarmSet = this.#stats.count(record, counts, isSettled);
     if (alarmSet) this.ctx.waitUntil(alarmSet);
   }
@@ -215,24 +296,37 @@ export class KeyObject extends DurableObject<Env> {
   #storedCounters(): Counters {
     if (!this.#counters) {
       const stored: StoredCounters = this.ctx.storage.kv.get("counters") ?? NO_COUNTERS;
-      const { stats: _stats, admittedHash, ...counters } = stored;
+      const { stats: _stats, admittedHash, mayHoldGrants = false, ...counters } = stored;
       this.#counters = counters;
       this.#admittedHash = admittedHash;
+      this.#mayHoldGrants = mayHoldGrants;
     }
     return this.#counters;
   }
 
-  #settle(): void {
+  /** Stores what is only in memory, and releases what is reserved. @returns whether isolates hold no grant any more */
+  async #settle(): Promise<boolean> {
+    const stats = this.#stats.current();
+    if (stats) this.#endLostGrants({ ...stats, id: stats.keyId }, Date.now());
+    if (this.#mayHoldGrants && this.#grants.isEmpty) {
+      const given = this.#grantsGiven;
+      // Not by the clock, which may be set forward.
+      await SYSTEM_CLOCK.wait(GRANTS_OVER_AFTER_MS);
+      if (this.#record.isGone) return true;
+      this.#mayHoldGrants = given !== this.#grantsGiven;
+    }
     const { counters, reservation } = releaseReservation(this.#storedCounters(), this.#reservation);
     this.#counters = counters;
     this.#reservation = reservation;
     this.#store();
+    return !this.#mayHoldGrants;
   }
 
   #store(): void {
     const counters = this.#storedCounters();
-    const stored: StoredCounters = { ...counters, stats: this.#stats.current(), admittedHash: this.#admittedHash };
-    this.ctx.storage.kv.put("counters", stored);
+    const extra: CountersExtra = { stats: this.#stats.current(), admittedHash: this.#admittedHash };
+    if (this.#mayHoldGrants) extra.mayHoldGrants = true;
+    this.ctx.storage.kv.put("counters", { ...counters, ...extra } satisfies StoredCounters);
   }
 
   #isAllowed(rules: string[], address: string | null): boolean {

@@ -18,8 +18,13 @@ const CALL_TIMEOUT_MS = 10_000;
 /** The key object's storage of its counts. */
 interface CountStore {
   stored(): StoredStats | null;
-  /** Stores the numbers, and releases what is reserved and not used. */
-  settle(): void;
+  /** Whether an instance before this one left nothing to settle. */
+  isSettled(): boolean;
+  /**
+   * Stores the numbers, and releases what is reserved and not used.
+   * @returns false if isolates may still hold units: then it must be called again
+   */
+  settle(): Promise<boolean>;
 }
 
 /**
@@ -33,7 +38,7 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
   readonly #alarm: StandingAlarm;
   readonly #store: CountStore;
   #current: StoredStats | null = null;
-  #isSettled = true;
+  #isSettled: boolean | undefined;
   #triedAt = 0;
   /** When the alarm must call `run`, as far as this instance knows. */
   #dueAt: number | null = null;
@@ -87,13 +92,13 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
 
   /** Stores what is only in memory, and reports to the organization at most once a minute. */
   override async run(now: number): Promise<void> {
-    const isPending = super.dueAt() !== null;
     // In case it can't be stored.
     this.#dueAt = now + WRITE_EVERY_MS;
-    if (isPending && !this.#isSettled) this.#store.settle();
+    this.#isSettled ??= this.#store.isSettled();
+    if (!this.#isSettled) this.#isSettled = await this.#store.settle();
     this.#dueAt = null;
-    if (!isPending) return;
-    this.#isSettled = true;
+    if (!this.#isSettled) this.#dueBy(now + SETTLE_AFTER_MS);
+    if (super.dueAt() === null) return;
     let next: number | null = this.#triedAt + WRITE_EVERY_MS;
     // A clock that was set back delays nothing.
     if (now >= next || now < this.#triedAt) {

@@ -16,6 +16,8 @@ export interface Reservation {
   units: number;
   /** When the last request was admitted; null if unknown. */
   lastAt: number | null;
+  /** Units of this window that isolates hold: counted, and not known to be used. */
+  granted: number;
 }
 
 const BUSY_PACE_MS = 1_000;
@@ -23,42 +25,48 @@ const WINDOW_BLOCK = 0.05;
 const QUOTA_BLOCK = 0.01;
 
 export const NO_COUNTERS: Counters = { windowStart: 0, windowCount: 0, month: "", monthCount: 0 };
-export const NO_RESERVATION: Reservation = { units: 0, lastAt: null };
+export const NO_RESERVATION: Reservation = { units: 0, lastAt: null, granted: 0 };
+/** An isolate with more requests a second gets units ahead. */
+const MIN_GRANT_PACE = 2;
+/** While less of the limit is left, nobody gets units ahead: another caller might need them. */
+const MIN_SHARE_LEFT = 0.2;
 
 /** The last result of `monthOf`: formatting a month takes longer than the rest of a decision. */
 let cachedMonth = { from: 0, until: 0, month: "" };
 
-/** The UTC calendar month of a time, `2026-11`. */
-function monthOf(now: number): string {
+/** The UTC calendar month of a time, `2026-11`, and when it ends. */
+export function monthOf(now: number): { month: string; until: number } {
   if (now < cachedMonth.from || now >= cachedMonth.until) {
     const date = new Date(now);
     const first = (month: number) => Date.UTC(date.getUTCFullYear(), month);
     const month = date.toISOString().slice(0, 7);
     cachedMonth = { from: first(date.getUTCMonth()), until: first(date.getUTCMonth() + 1), month };
   }
-  return cachedMonth.month;
+  return cachedMonth;
 }
 
 /**
- * Counts the units of admitted requests. `counters` is the same object if nothing must be stored for them.
+ * Counts the units of admitted requests, and those that are granted ahead. `counters` is the same object if nothing must
+ * be stored for them.
  *
- * Below one request per second, each unit is written when it is used. Above that rate, a block of units is reserved: at
- * most 5 % of the limit and 1 % of the remaining quota, so that a busy key writes rarely. An object that loses its
- * memory counts the reserved units as used. So a limit is never exceeded, and a crash costs at most one block.
+ * Below one request per second, each unit is written when it is used. Above that rate, a block of units is reserved, so
+ * that a busy key writes rarely. An object that loses its memory counts reserved and granted units as used. So a limit is
+ * never exceeded, and a crash costs at most one block.
  * @param counters after `rollOver`, like `reservation`
  */
 export function countUnits(
   limits: KeyLimits,
   counters: Counters,
   reservation: Reservation,
-  units: number,
+  { units, ahead }: { units: number; ahead: number },
   now: number,
 ): { counters: Counters; reservation: Reservation } {
-  const missing = units - reservation.units;
-  if (missing <= 0) return { counters, reservation: { units: reservation.units - units, lastAt: now } };
+  const granted = reservation.granted + ahead;
+  const missing = units + ahead - reservation.units;
+  if (missing <= 0) return { counters, reservation: { units: -missing, lastAt: now, granted } };
   const busy = reservation.lastAt !== null && now - reservation.lastAt < BUSY_PACE_MS;
   const quotaLeft = remainingQuota(limits, counters, reservation);
-  const block = Math.min(blockSize(limits, quotaLeft), limits.rateLimit - counters.windowCount);
+  const block = Math.min(blockSize(limits, quotaLeft) - granted, limits.rateLimit - counters.windowCount);
   const reserved = Math.max(missing, busy ? block : 0);
   return {
     counters: {
@@ -67,20 +75,50 @@ export function countUnits(
       month: counters.month,
       monthCount: counters.monthCount + reserved,
     },
-    reservation: { units: reserved - missing, lastAt: now },
+    reservation: { units: reserved - missing, lastAt: now, granted },
   };
+}
+
+/**
+ * How many units an isolate may get ahead, beside those that its requests use. All that is reserved or granted is at
+ * most one block.
+ * @param pace the isolate's requests in about a second
+ * @param left what is left of the limit and of the quota after those requests
+ */
+export function unitsAhead(
+  limits: KeyLimits,
+  { granted }: Reservation,
+  pace: number,
+  left: { window: number; quota: number },
+): number {
+  if (pace <= MIN_GRANT_PACE || left.window < limits.rateLimit * MIN_SHARE_LEFT) return 0;
+  return Math.max(0, Math.min(pace, blockSize(limits, left.quota) - granted));
+}
+
+/** Counts the unused units of a grant as reserved, or subtracts them from the month if their window is over. */
+export function takeBack(
+  counters: Counters,
+  reservation: Reservation,
+  grant: { units: number; windowStart: number; month: string },
+  unused: number,
+): { counters: Counters; reservation: Reservation } {
+  const isSameMonth = grant.month === counters.month;
+  if (grant.windowStart !== counters.windowStart) {
+    const monthCount = counters.monthCount - (isSameMonth ? unused : 0);
+    return { counters: { ...counters, monthCount }, reservation };
+  }
+  const granted = reservation.granted - grant.units;
+  if (isSameMonth) return { counters, reservation: { ...reservation, units: reservation.units + unused, granted } };
+  const windowCount = counters.windowCount - unused;
+  return { counters: { ...counters, windowCount }, reservation: { ...reservation, granted } };
 }
 
 /** Subtracts unused reserved units from both counts, before the object may lose its memory. */
 export function releaseReservation(
   counters: Counters,
-  { units, lastAt }: Reservation,
+  reservation: Reservation,
 ): { counters: Counters; reservation: Reservation } {
-  const { windowCount, monthCount } = counters;
-  return {
-    counters: { ...counters, windowCount: windowCount - units, monthCount: monthCount - units },
-    reservation: { units: 0, lastAt },
-  };
+  return release(counters, reservation, reservation.units);
 }
 
 /** A key's usage at `now`. */
@@ -101,7 +139,7 @@ export function usageOf(limits: KeyLimits, stored: Counters, held: Reservation, 
  * ones are subtracted from the month.
  */
 export function rollOver(limits: KeyLimits, counters: Counters, reservation: Reservation, now: number) {
-  const month = monthOf(now);
+  const { month } = monthOf(now);
   const newMonth = month > counters.month;
   const windowEnds = counters.windowStart + limits.windowSeconds * 1_000;
   if (now < windowEnds) {
@@ -116,21 +154,22 @@ export function rollOver(limits: KeyLimits, counters: Counters, reservation: Res
       month: newMonth ? month : counters.month,
       monthCount: newMonth ? 0 : counters.monthCount - reservation.units,
     },
-    reservation: { units: 0, lastAt: reservation.lastAt },
+    reservation: { ...NO_RESERVATION, lastAt: reservation.lastAt },
   };
 }
 
 /** After a key's limits were lowered, releases the reserved units above the new block size. */
 function releaseExcess(limits: KeyLimits, counters: Counters, reservation: Reservation) {
-  const excess = reservation.units - blockSize(limits, remainingQuota(limits, counters, reservation));
-  if (excess <= 0) return { counters, reservation };
+  const block = blockSize(limits, remainingQuota(limits, counters, reservation));
+  const excess = Math.min(reservation.units, reservation.units + reservation.granted - block);
+  return excess > 0 ? release(counters, reservation, excess) : { counters, reservation };
+}
+
+function release(counters: Counters, reservation: Reservation, units: number) {
+  const { windowCount, monthCount } = counters;
   return {
-    counters: {
-      ...counters,
-      windowCount: counters.windowCount - excess,
-      monthCount: counters.monthCount - excess,
-    },
-    reservation: { ...reservation, units: reservation.units - excess },
+    counters: { ...counters, windowCount: windowCount - units, monthCount: monthCount - units },
+    reservation: { ...reservation, units: reservation.units - units },
   };
 }
 
@@ -150,7 +189,10 @@ export function remainingQuota(limits: KeyLimits, counters: Counters, reservatio
   return limits.monthlyQuota - (counters.monthCount - reservation.units);
 }
 
-/** The maximum number of reserved units. */
+/**
+ * The maximum number of units that are reserved or granted: 5 % of the limit and 1 % of the remaining quota, so that a
+ * loss costs little.
+ */
 function blockSize(limits: KeyLimits, quotaLeft: number): number {
   return Math.max(0, Math.floor(Math.min(limits.rateLimit * WINDOW_BLOCK, quotaLeft * QUOTA_BLOCK)));
 }

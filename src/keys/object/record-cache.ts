@@ -44,6 +44,11 @@ export class RecordCache {
     return this.#gone;
   }
 
+  /** Whether a record is the cached one. During a change none is. */
+  isHeld(record: KeyRecord): boolean {
+    return this.#held?.record === record;
+  }
+
   /** @returns the key; null if the directory has no such key. Throws if the directory is down and no copy can be used */
   async read(id: string): Promise<KeyRecord | null> {
     if (this.#gone) return null;

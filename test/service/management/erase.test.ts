@@ -103,10 +103,14 @@ test("from the first step of a deletion, an organization's keys are refused and 
 
 test("a key whose object could not be reached is valid at most until the deletion is repeated", async () => {
   const full = await fullOrganization();
-  breakObjects("KEYS", "erase");
+  breakObjects("KEYS", "beginChange");
   expectError(await admin("DELETE", `/organizations/${full.organizationId}`), 503, "unavailable");
   vi.restoreAllMocks();
   expect((await full.api("GET", "/key")).status).toBe(200);
+  breakObjects("KEYS", "erase");
+  expectError(await admin("DELETE", `/organizations/${full.organizationId}`), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await full.api("GET", "/key")).status).toBe(401);
   expect((await admin("DELETE", `/organizations/${full.organizationId}`)).status).toBe(200);
   await expectAllErased(full);
 });
@@ -212,7 +216,7 @@ test("more than 500 keys and channels are erased over several requests, and each
   ] as const) {
     // The others were never used, and it would be slow to create 600 empty objects.
     const getByName = objects.getByName.bind(objects) as (...named: unknown[]) => unknown;
-    const unused = { erase: async () => ++erased };
+    const unused = { beginChange: async () => 0, erase: async () => ++erased };
     vi.spyOn(objects, "getByName").mockImplementation(((...named: [string]) =>
       named[0] === used ? getByName(...named) : unused) as never);
   }

@@ -92,12 +92,18 @@ const COUNTED: Counters = { windowStart: NOON - 1_000, windowCount: 100, month: 
 
 test("reserved units return to the month when the window ends", () => {
   const ended = { ...COUNTED, windowStart: NOON - 60_000 };
-  expect(usageOf(rulesOf(), ended, { units: 30, lastAt: null }, NOON)).toMatchObject({ used: 70, running: false });
+  expect(usageOf(rulesOf(), ended, { ...NO_RESERVATION, units: 30 }, NOON)).toMatchObject({ used: 70, running: false });
 });
 
 test("units beyond the reserve of a lower limit return to the window and the month", () => {
-  const asked = { hash: "hash", permission: null, addressAllowed: true, units: 1 };
-  const decision = decide(rulesOf({ rateLimit: 200 }), COUNTED, { units: 50, lastAt: NOON }, asked, NOON);
+  const asked = { hash: "hash", permission: null, addressAllowed: true, units: 1, pace: 0 };
+  const decision = decide(
+    rulesOf({ rateLimit: 200 }),
+    COUNTED,
+    { ...NO_RESERVATION, units: 50, lastAt: NOON },
+    asked,
+    NOON,
+  );
   // A block is 5 % of the limit, so 10 of the 50 units stay, and one of them is used.
   expect(decision).toMatchObject({
     outcome: "admitted",

@@ -33,7 +33,14 @@ export class Key {
   }
 
   ask(now: number, asked: Partial<AdmissionCheck> = {}): Decision {
-    const request = { hash: "hash", permission: "chats:read", addressAllowed: true, units: 1, ...asked } as const;
+    const request = {
+      hash: "hash",
+      permission: "chats:read",
+      addressAllowed: true,
+      units: 1,
+      pace: 0,
+      ...asked,
+    } as const;
     const decision = decide(
       Object.freeze(this.rules),
       Object.freeze(this.#counters),

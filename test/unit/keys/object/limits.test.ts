@@ -3,7 +3,7 @@ import { NO_RESERVATION, releaseReservation, remainingQuota, rollOver } from "..
 
 const LIMITS = { rateLimit: 100, windowSeconds: 60, monthlyQuota: 1_000 };
 const COUNTERS = { windowStart: 1_000, windowCount: 30, month: "2026-11", monthCount: 300 };
-const RESERVATION = { units: 20, lastAt: 5_000 };
+const RESERVATION = { units: 20, lastAt: 5_000, granted: 0 };
 
 test("reserved units count as left of the monthly quota", () => {
   expect(remainingQuota(LIMITS, COUNTERS, RESERVATION)).toBe(720);
@@ -13,7 +13,7 @@ test("reserved units count as left of the monthly quota", () => {
 test("a released reservation gives its units back to the window and to the month", () => {
   expect(releaseReservation(COUNTERS, RESERVATION)).toEqual({
     counters: { ...COUNTERS, windowCount: 10, monthCount: 280 },
-    reservation: { units: 0, lastAt: 5_000 },
+    reservation: { units: 0, lastAt: 5_000, granted: 0 },
   });
 });
 
@@ -26,5 +26,5 @@ test("a month is formatted once, from its first millisecond to its last", () => 
 });
 
 test("a reservation of exactly one block is kept, and nothing must be stored", () => {
-  expect(rollOver(LIMITS, COUNTERS, { units: 5, lastAt: 5_000 }, 5_000).counters).toBe(COUNTERS);
+  expect(rollOver(LIMITS, COUNTERS, { ...RESERVATION, units: 5 }, 5_000).counters).toBe(COUNTERS);
 });

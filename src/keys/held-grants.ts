@@ -1,0 +1,147 @@
+import type { Caller } from "../model/caller.ts";
+import type { Grant, ReturnedGrant, WindowState } from "../model/key.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+
+/** An admitted request: who makes it, and the window after it. */
+export interface Admitted {
+  caller: Caller;
+  window: WindowState;
+}
+
+/** Units that a key's object granted this isolate. */
+export interface HeldGrant {
+  id: string;
+  /** Those that are not used. */
+  units: number;
+  caller: Caller;
+  /** By this isolate's clock, before the call: Unix milliseconds. */
+  askedAt: number;
+  endsInMs: number;
+  isOver: boolean;
+}
+
+const MAX_KEPT = 10_000;
+const MAX_UNRETURNED = 100;
+const SECOND_MS = 1_000;
+
+/** The grants that an isolate holds, by key and by requester. */
+export class HeldGrants {
+  readonly #keys = new BoundedMap<string, HeldKey>(MAX_KEPT);
+  readonly #requesters = new BoundedMap<string, Requester>(MAX_KEPT);
+
+  key(id: string): HeldKey {
+    const known = this.#keys.get(id);
+    if (known) return known;
+    const key = new HeldKey();
+    this.#keys.set(id, key);
+    return key;
+  }
+
+  /** @param name of a secret, an address and a permission */
+  requester(keyId: string, name: string): Requester {
+    const known = this.#requesters.get(name);
+    if (known) return known;
+    const requester = new Requester(this.key(keyId));
+    this.#requesters.set(name, requester);
+    return requester;
+  }
+}
+
+/** What an isolate holds of one key. */
+export class HeldKey {
+  /** As of the last answer of the key's object. */
+  window: WindowState | null = null;
+  /** All units that are not used. */
+  units = 0;
+  readonly grants = new Set<HeldGrant>();
+  /** The key's object may not know of their end. */
+  #unreturned: ReturnedGrant[] = [];
+
+  /** Takes the grants that are over or used up, to return them. */
+  takeEnded(): ReturnedGrant[] {
+    const now = Date.now();
+    const unreturned = this.#unreturned;
+    this.#unreturned = [];
+    const ended = [...this.grants].filter((grant) => grant.units === 0 || !holds(grant, now));
+    for (const grant of ended) {
+      grant.isOver = true;
+      this.grants.delete(grant);
+      this.units -= grant.units;
+    }
+    return [...unreturned, ...ended.map(({ id, units }) => ({ id, unused: units }))];
+  }
+
+  /** A call that returned grants failed: the next one returns them again, and each counts once. */
+  notReturned(returned: ReturnedGrant[]): void {
+    this.#unreturned = [...this.#unreturned, ...returned].slice(-MAX_UNRETURNED);
+  }
+}
+
+/**
+ * Requests with one secret, address and permission. Only they use a grant that one of them got. It holds from the time
+ * before its call, so it is over before its object expects that, unless this isolate's clock is set back. Then it ends at
+ * once, or lasts less than twice as long.
+ */
+export class Requester {
+  readonly key: HeldKey;
+  #grant: HeldGrant | null = null;
+  #secondBegan = 0;
+  #inSecond = 0;
+  #inSecondBefore = 0;
+
+  constructor(key: HeldKey) {
+    this.key = key;
+  }
+
+  /** Its requests in about a second. */
+  get pace(): number {
+    return Math.max(this.#inSecond, this.#inSecondBefore);
+  }
+
+  /** Counts a request for the pace. */
+  count(): void {
+    const now = Date.now();
+    const passed = now - this.#secondBegan;
+    if (passed >= SECOND_MS || passed < 0) {
+      this.#inSecondBefore = passed >= 0 && passed < 2 * SECOND_MS ? this.#inSecond : 0;
+      this.#inSecond = 0;
+      this.#secondBegan = now;
+    }
+    this.#inSecond++;
+  }
+
+  /** Admits a request without a call; null if there is no unit for it. */
+  use(): Admitted | null {
+    const grant = this.#grant;
+    const { key } = this;
+    if (!grant || !key.window || grant.units === 0 || !holds(grant, Date.now())) return null;
+    grant.units--;
+    key.units--;
+    return { caller: grant.caller, window: { ...key.window, remaining: key.window.remaining + key.units } };
+  }
+
+  /**
+   * Keeps what the key's object answered.
+   * @param call its id
+   * @param askedAt when it was made, Unix milliseconds
+   * @returns the grant; null if there is none
+   */
+  keep(
+    { caller, window, grant }: Admitted & { grant?: Grant },
+    { call, askedAt }: { call: string; askedAt: number },
+  ): HeldGrant | null {
+    this.key.window = window;
+    if (!grant) return null;
+    // Two calls at once may each bring one.
+    if (this.#grant) this.#grant.isOver = true;
+    const held: HeldGrant = { id: call, ...grant, caller, askedAt, isOver: false };
+    this.#grant = held;
+    this.key.grants.add(held);
+    this.key.units += held.units;
+    return held;
+  }
+}
+
+function holds({ isOver, askedAt, endsInMs }: HeldGrant, now: number): boolean {
+  return !isOver && askedAt <= now && now < askedAt + endsInMs;
+}
