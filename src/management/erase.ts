@@ -76,7 +76,7 @@ export async function eraseChannel(env: Env, view: ChannelView, id: string) {
 
 /**
  * Deletes an organization and all its data, keys first. The mark stops keys whose objects have no record yet. Any other
- * key stops when its object is told. If a key's object can't be reached, it can accept requests until the deletion is
+ * key stops when its object is notified. If a key's object can't be reached, it can accept requests until the deletion is
  * repeated, or for at most a minute until it reads the directory again. An object that can't be deleted stops none of the
  * others.
  * @throws ApiError `unavailable` if an object can't be erased: repeat the request

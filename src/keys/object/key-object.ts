@@ -37,7 +37,7 @@ export interface AdmissionRequest {
   asText?: boolean;
   /** The calling isolate's requests like this one in about a second. Absent: it takes no grant. */
   pace?: number;
-  /** Grants that the calling isolate uses no more. */
+  /** Grants that the calling isolate no longer uses. */
   returned?: ReturnedGrant[];
 }
 
@@ -127,7 +127,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#count(record, { refused }, false);
   }
 
-  /** Takes back what an isolate was granted and uses no more. Each grant counts once, by its id. */
+  /** Takes back grants that an isolate no longer uses. Each counts once, by its id. */
   async giveBack(id: string, returned: ReturnedGrant[]): Promise<void> {
     const record = await this.#record.read(id);
     if (record && !this.#record.isGone) this.#takeBack(record, returned);
@@ -196,7 +196,7 @@ export class KeyObject extends DurableObject<Env> {
     };
   }
 
-  /** Whether an isolate may get units ahead: not during a change, which `beginChange` could not tell of it. */
+  /** Whether an isolate may get units ahead. Not during a change: `beginChange` has already returned how long to wait. */
   #mayGrant(record: KeyRecord, now: number): boolean {
     // The clock was set back.
     if (now < this.#awakeSince) this.#awakeSince = now;
@@ -304,7 +304,7 @@ export class KeyObject extends DurableObject<Env> {
     return this.#counters;
   }
 
-  /** Stores what is only in memory, and releases what is reserved. @returns whether isolates hold no grant any more */
+  /** Stores what is only in memory, and releases what is reserved. @returns whether no isolate holds a grant */
   async #settle(): Promise<boolean> {
     const stats = this.#stats.current();
     if (stats) this.#endLostGrants({ ...stats, id: stats.keyId }, Date.now());

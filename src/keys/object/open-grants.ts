@@ -33,7 +33,7 @@ export class OpenGrants {
   takeLost(now: number): OpenGrant[] {
     const lost: OpenGrant[] = [];
     for (const [id, grant] of this.#grants) {
-      // If the clock was set back, the time begins anew.
+      // After the clock was set back, the time starts over.
       if (grant.grantedAt > now) grant.grantedAt = now;
       // The oldest come first.
       if (now - grant.grantedAt < FORGOTTEN_AFTER_MS) break;
