@@ -1,14 +1,14 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import { clientNetwork } from "../http/client-network.ts";
-import type { Admission, ReturnedGrant } from "../model/key.ts";
+import { type Admission, GRANT_MS, MIN_GRANT_PACE, type ReturnedGrant } from "../model/key.ts";
 import type { Need } from "../model/permission.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { warnIfFails } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import { type Admitted, type HeldGrant, HeldGrants, type HeldKey, type Requester } from "./held-grants.ts";
+import { type AdmittedRequest, type HeldGrant, HeldGrants, type HeldKey, type Requester } from "./held-grants.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
@@ -19,7 +19,7 @@ export interface AdmissionQuery extends WellFormedKey {
 }
 
 export type RefusedAdmission = Admission & { outcome: "refused" };
-type AdmittedShare = Admitted & { outcome: "admitted" };
+type AdmittedShare = AdmittedRequest & { outcome: "admitted" };
 /** Null: the batch asked for more units than were left, and this request must ask again. */
 type Share = AdmittedShare | RefusedAdmission | null;
 
@@ -32,7 +32,7 @@ interface Remembered {
 /** For how long a refusal is cached. After a limit is raised, clients may get 429 for this long. */
 const REFUSED_FOR_MS = 1_000;
 /** How long after its end a grant waits for a call that takes its unused units along. */
-const RETURN_AFTER_MS = 1_000;
+const RETURN_AFTER_MS = 1_250;
 
 const kept = perIsolate(() => ({
   calls: new BatchedCalls<null, Share>(),
@@ -149,19 +149,33 @@ async function askObject(
   const { key, pace } = requester;
   const refused = takeRefusals(env, id);
   const returned = key.takeEnded();
-  const askedAt = Date.now();
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const call = crypto.randomUUID();
-  const asked = { call, hash, address, permission, units, pace, ...(refused && { refused }), returned, asText: true };
+  const held = pace > MIN_GRANT_PACE ? requester.newGrant(call) : null;
+  if (held) void endAfter(held, GRANT_MS);
+  const asked = {
+    call,
+    hash,
+    address,
+    permission,
+    units,
+    returned,
+    asText: true,
+    ...(refused && { refused }),
+    ...(held && { pace }),
+  };
   const answer = callObject(env.KEYS, id, (object) => object.admit(id, asked), NEARBY).catch((error: unknown) => {
     key.notReturned(returned);
     throw error;
   });
   const admission = fromText(await answer);
   if (admission.outcome === "refused") return [...shares, ...Array<Share>(units).fill(admission)];
-  const { granted, caller, window } = admission;
-  const grant = requester.keep(admission, { call, askedAt });
-  if (grant) ctx.waitUntil(returnLater(env, id, key, grant));
+  const { granted, caller, window, grant } = admission;
+  key.window = window;
+  if (held && grant) {
+    requester.keep(held, grant, caller);
+    ctx.waitUntil(returnLater(env, id, key, held));
+  }
   const own = Array.from({ length: units }, (_, nth): Share => {
     const remaining = window.remaining + key.units + granted - 1 - nth;
     return nth < granted ? { outcome: "admitted", caller, window: { ...window, remaining } } : null;
@@ -169,10 +183,15 @@ async function askObject(
   return [...shares, ...own];
 }
 
-/** Ends a grant by a timer too, because a clock may stand still. Then returns what is unused, if no call took it along. */
-async function returnLater(env: Env, keyId: string, key: HeldKey, grant: HeldGrant): Promise<void> {
-  await SYSTEM_CLOCK.wait(grant.endsInMs);
+/** Ends a grant by a timer too, because a clock may stand still or be set back. */
+async function endAfter(grant: HeldGrant, ms: number): Promise<void> {
+  await SYSTEM_CLOCK.wait(ms);
   grant.isOver = true;
+}
+
+/** Returns what is unused of a grant after its end, if no call took it along. */
+async function returnLater(env: Env, keyId: string, key: HeldKey, grant: HeldGrant): Promise<void> {
+  await endAfter(grant, grant.endsInMs);
   await SYSTEM_CLOCK.wait(RETURN_AFTER_MS);
   if (!key.grants.has(grant)) return;
   const returned = key.takeEnded().filter(({ unused }) => unused > 0);

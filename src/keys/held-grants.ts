@@ -2,21 +2,21 @@ import type { Caller } from "../model/caller.ts";
 import type { Grant, ReturnedGrant, WindowState } from "../model/key.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 
-/** An admitted request: who makes it, and the window after it. */
-export interface Admitted {
+/** A request that was admitted: who makes it, and the window after it. */
+export interface AdmittedRequest {
   caller: Caller;
   window: WindowState;
 }
 
-/** Units that a key's object granted this isolate. */
+/** Units that a key's object may grant this isolate, from the time before the call. Its id is the call's. */
 export interface HeldGrant {
-  id: string;
+  readonly id: string;
+  /** By this isolate's clock, Unix milliseconds. */
+  readonly askedAt: number;
+  endsInMs: number;
   /** Those that are not used. */
   units: number;
-  caller: Caller;
-  /** By this isolate's clock, before the call: Unix milliseconds. */
-  askedAt: number;
-  endsInMs: number;
+  caller: Caller | null;
   isOver: boolean;
 }
 
@@ -79,8 +79,8 @@ export class HeldKey {
 
 /**
  * Requests with one secret, address and permission. Only they use a grant that one of them got. It holds from the time
- * before its call, so it is over before its object expects that, unless this isolate's clock is set back. Then it ends at
- * once, or lasts less than twice as long.
+ * before its call, so it is over before its object expects that. If this isolate's clock is set back, it ends at once, or
+ * a timer ends it.
  */
 export class Requester {
   readonly key: HeldKey;
@@ -110,35 +110,29 @@ export class Requester {
     this.#inSecond++;
   }
 
+  /** A grant that a call may bring. */
+  newGrant(call: string): HeldGrant {
+    return { id: call, askedAt: Date.now(), endsInMs: 0, units: 0, caller: null, isOver: false };
+  }
+
   /** Admits a request without a call; null if there is no unit for it. */
-  use(): Admitted | null {
+  use(): AdmittedRequest | null {
     const grant = this.#grant;
     const { key } = this;
-    if (!grant || !key.window || grant.units === 0 || !holds(grant, Date.now())) return null;
+    if (!grant?.caller || !key.window || grant.units === 0 || !holds(grant, Date.now())) return null;
     grant.units--;
     key.units--;
     return { caller: grant.caller, window: { ...key.window, remaining: key.window.remaining + key.units } };
   }
 
-  /**
-   * Keeps what the key's object answered.
-   * @param call its id
-   * @param askedAt when it was made, Unix milliseconds
-   * @returns the grant; null if there is none
-   */
-  keep(
-    { caller, window, grant }: Admitted & { grant?: Grant },
-    { call, askedAt }: { call: string; askedAt: number },
-  ): HeldGrant | null {
-    this.key.window = window;
-    if (!grant) return null;
+  /** Keeps what the answer to a call granted. @param held from before the call */
+  keep(held: HeldGrant, { units, endsInMs }: Grant, caller: Caller): void {
     // Two calls at once may each bring one.
     if (this.#grant) this.#grant.isOver = true;
-    const held: HeldGrant = { id: call, ...grant, caller, askedAt, isOver: false };
+    Object.assign(held, { units, endsInMs, caller });
     this.#grant = held;
     this.key.grants.add(held);
-    this.key.units += held.units;
-    return held;
+    this.key.units += units;
   }
 }
 

@@ -74,6 +74,11 @@ export type RefusalReason =
   | "rate_limited"
   | "quota_exceeded";
 
+/** The longest time for which a grant lasts, in milliseconds. */
+export const GRANT_MS = 500;
+/** An isolate with more of a caller's requests a second gets units ahead. */
+export const MIN_GRANT_PACE = 2;
+
 /**
  * Units that the calling isolate may use without a call: for the same secret, address and permission, from its call on
  * for `endsInMs` milliseconds. A duration, because the clocks of two machines differ. Its id is the call's.

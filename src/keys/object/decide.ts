@@ -1,4 +1,4 @@
-import type { KeyRules, RefusalReason, WindowState } from "../../model/key.ts";
+import { GRANT_MS, type KeyRules, type RefusalReason, type WindowState } from "../../model/key.ts";
 import { allow, type Need } from "../../model/permission.ts";
 import {
   type Counters,
@@ -72,9 +72,6 @@ export function decide(
     write: used.counters !== stored,
   };
 }
-
-/** The longest time for which a grant lasts. A change of the key waits twice as long: see `KeyObject.beginChange`. */
-const GRANT_MS = 500;
 
 /** When a grant to an admitted secret ends: never after its window, its month, its secret or its key. */
 function grantEnd(

@@ -4,6 +4,7 @@ import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
 import {
   type Admission,
+  GRANT_MS,
   type KeyRecord,
   presentKey,
   type RefusalReason,
@@ -54,8 +55,8 @@ type StoredCounters = Counters & CountersExtra;
 
 /** An object that just woke does not know what it granted before, and grants nothing for this long. */
 const AWAKE_FOR_MS = 1_000;
-/** After this time no isolate uses a grant, also if its clock was set back: twice as long as a grant lasts. */
-const GRANTS_OVER_AFTER_MS = 1_000;
+/** After this time no isolate uses a grant, not even one whose clock was set back or whose timers are late. */
+const GRANTS_OVER_AFTER_MS = 2 * GRANT_MS;
 
 /** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;

@@ -1,4 +1,4 @@
-import type { KeyLimits, WindowState } from "../../model/key.ts";
+import { type KeyLimits, MIN_GRANT_PACE, type WindowState } from "../../model/key.ts";
 
 /** A key's counts, stored as one value. Both counts include reserved units. */
 export interface Counters {
@@ -26,8 +26,6 @@ const QUOTA_BLOCK = 0.01;
 
 export const NO_COUNTERS: Counters = { windowStart: 0, windowCount: 0, month: "", monthCount: 0 };
 export const NO_RESERVATION: Reservation = { units: 0, lastAt: null, granted: 0 };
-/** An isolate with more requests a second gets units ahead. */
-const MIN_GRANT_PACE = 2;
 /** While less of the limit is left, nobody gets units ahead: another caller might need them. */
 const MIN_SHARE_LEFT = 0.2;
 

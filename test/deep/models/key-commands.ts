@@ -13,9 +13,13 @@ export interface RealKey {
   rotate(overlapSeconds: number): Promise<Answer>;
   revoke(): Promise<Answer>;
   usage(): Promise<Answer>;
+  /** Time passes, and what waits goes on. */
+  pass(ms: number): Promise<void>;
+  /** The clock is set. */
   setClock(now: number): void;
-  /** Takes the object's memory. @returns what lasted of its counts; null where there are none */
-  lose(how: "evicted" | "crashed"): Promise<Counts | null>;
+  now(): number;
+  /** Takes the object's memory. */
+  lose(how: "evicted" | "crashed"): Promise<unknown>;
   /** Another isolate takes the place of one. */
   loseIsolate(isolate: number): void;
 }
@@ -54,14 +58,57 @@ function shown({ status, headers, body }: Answer) {
   return { status, code: body.code, headers: Object.fromEntries(names.map((name) => [name, headers.get(name)])) };
 }
 
+const NONE: Counts = { window: 0, month: 0 };
+
 /** What is not admitted has its code; what is, asks for a chat that does not exist, or what the key is. */
-function expected({ verdict, window }: ReturnType<KeyModel["ask"]>, { permission }: Request, now: number) {
-  const isOther = verdict === "admitted" && permission !== null;
-  return {
-    status: isOther ? 404 : STATUSES[verdict],
-    code: isOther ? "chat_not_found" : verdict === "admitted" ? undefined : verdict,
-    headers: limits(window, verdict, now),
+function statusOf(verdict: Verdict, { permission }: Request) {
+  if (verdict !== "admitted") return { status: STATUSES[verdict], code: verdict };
+  return permission === null ? { status: 200, code: undefined } : { status: 404, code: "chat_not_found" };
+}
+
+/**
+ * What the service counts beside what was admitted: never less than nothing, so no limit is ever exceeded, and never
+ * more than what it may hold ahead and what was lost.
+ */
+async function aheadNow(model: KeyModel, real: RealKey): Promise<Counts> {
+  const { body, text, status } = await real.usage();
+  expect(status, text).toBe(200);
+  const { limit } = model.rules.rateLimit;
+  const window = Math.max(limit - body.usage.window.remaining, model.used().window);
+  const ahead = model.aheadOf({ window, month: body.usage.used });
+  const most = model.mostAhead();
+  for (const count of ["window", "month"] as const) {
+    expect(ahead[count], `ahead in the ${count}: ${text}`).toBeGreaterThanOrEqual(0);
+    expect(ahead[count], `ahead in the ${count}: ${text}`).toBeLessThanOrEqual(most[count]);
+  }
+  expect(body.usage).toEqual({ ...model.usage(ahead), window: { ...model.usage(ahead).window, limit } });
+  return ahead;
+}
+
+/**
+ * Holds an answer against the model. Units that the service counts ahead may be given back with the request, or may be
+ * those that admit it: then it gets what it would get without them.
+ */
+function judge(answer: Answer, request: Request, model: KeyModel, ahead: Counts): void {
+  const strict = model.ask(request, ahead);
+  const loose = model.ask(request, NONE);
+  const { status, code, headers } = shown(answer);
+  const isOf = ({ verdict }: { verdict: Verdict }) => {
+    const expected = statusOf(verdict, request);
+    return expected.status === status && expected.code === code;
   };
+  const told = [strict, loose].find(isOf);
+  if (!told) throw new Error(`${answer.text}: ${status} ${code}, not ${strict.verdict} or ${loose.verdict}`);
+  const remaining = Number(headers["X-RateLimit-Remaining"] ?? 0);
+  const window = told.window && { ...told.window, remaining };
+  if (told.window) {
+    expect(remaining, answer.text).toBeGreaterThanOrEqual(strict.window?.remaining ?? 0);
+    expect(remaining, answer.text).toBeLessThanOrEqual(loose.window?.remaining ?? 0);
+  }
+  expect(headers, answer.text).toEqual(limits(window, told.verdict, model.now));
+  saw(told.verdict);
+  if (told.verdict === "admitted") model.admit(request);
+  else model.refuse(request, told);
 }
 
 type Asked = Omit<Request, "secret"> & { nth: number };
@@ -74,11 +121,10 @@ function requestOf({ nth, ...rest }: Asked, { secrets }: RealKey): Request {
 function ask(asked: Asked): Command {
   return command(`ask ${JSON.stringify(asked)}`, async (model, real) => {
     const request = requestOf(asked, real);
-    const answer = await real.ask(request);
-    const told = model.ask(request);
-    expect(shown(answer), answer.text).toEqual(expected(told, request, model.now));
-    saw(told.verdict);
-    if (answer.status === 200) expect(answer.body.usage).toEqual(model.usage());
+    const ahead = await aheadNow(model, real);
+    if (ahead.window > 0) saw("units ahead");
+    judge(await real.ask(request), request, model, ahead);
+    await aheadNow(model, real);
   });
 }
 
@@ -86,21 +132,14 @@ function ask(asked: Asked): Command {
 function askAtOnce(count: number, asked: Asked): Command {
   return command(`${count} times at once ask ${JSON.stringify(asked)}`, async (model, real) => {
     const request = requestOf(asked, real);
+    await aheadNow(model, real);
     const answers = await Promise.all(Array.from({ length: count }, () => real.ask(request)));
-    const blocks: number[] = [];
-    const all = Array.from({ length: count }, () => {
-      const answer = model.ask(request);
-      blocks.push(model.block);
-      return expected(answer, request, model.now);
-    });
-    // Those that shared a call shared what was reserved with it.
-    model.block = Math.max(...blocks);
-    expect(answers.map(shown).sort(byText)).toEqual(all.sort(byText));
+    const left = ({ headers, status }: Answer) =>
+      (status < 401 || status === 404 ? 1e9 : 0) + Number(headers.get("X-RateLimit-Remaining"));
+    answers.sort((one, other) => left(other) - left(one));
+    for (const answer of answers) judge(answer, request, model, model.mostAhead());
+    await aheadNow(model, real);
   });
-}
-
-function byText(one: object, other: object): number {
-  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 }
 
 function patch(change: (now: number) => Partial<Rules>, name: string): Command {
@@ -109,6 +148,7 @@ function patch(change: (now: number) => Partial<Rules>, name: string): Command {
     const { expiresAt } = rules;
     const body = { ...rules, ...(expiresAt && { expiresAt: new Date(expiresAt).toISOString() }) };
     const answer = await real.patch(body);
+    model.now = real.now();
     expect([answer.status, answer.body.key], answer.text).toEqual([200, expect.objectContaining(body)]);
     Object.assign(model.rules, rules);
   });
@@ -116,20 +156,23 @@ function patch(change: (now: number) => Partial<Rules>, name: string): Command {
 
 function rotate(overlapSeconds: number): Command {
   return command(`rotate over ${overlapSeconds} s`, async (model, real) => {
+    const at = model.now;
     const answer = await real.rotate(overlapSeconds);
+    model.now = real.now();
     if (model.isRevoked || model.isExpired()) {
       expect([answer.status, answer.body.code], answer.text).toEqual([409, "key_revoked"]);
       return;
     }
     expect(answer.status, answer.text).toBe(201);
     real.secrets.push(answer.body.secret);
-    model.rotate(answer.body.secret, overlapSeconds);
+    model.rotate(answer.body.secret, overlapSeconds, at);
   });
 }
 
 function revoke(): Command {
   return command("revoke", async (model, real) => {
     const answer = await real.revoke();
+    model.now = real.now();
     expect(answer.status, answer.text).toBe(200);
     model.isRevoked = true;
   });
@@ -137,33 +180,34 @@ function revoke(): Command {
 
 export function usage(): Command {
   return command("usage", async (model, real) => {
-    const answer = await real.usage();
-    expect([answer.status, answer.body], answer.text).toEqual([200, { usage: model.usage() }]);
+    await aheadNow(model, real);
   });
 }
 
-function moveClock(name: string, to: (now: number) => number): Command {
+function pass(ms: number): Command {
+  return command(`${ms} ms pass`, async (model, real) => {
+    await real.pass(ms);
+    model.now = real.now();
+  });
+}
+
+/** What isolates hold when the clock jumps may be lost. */
+function setClock(name: string, to: (now: number) => number): Command {
   return command(name, async (model, real) => {
+    const ahead = await aheadNow(model, real);
     model.now = to(model.now);
+    model.lost = ahead;
     real.setClock(model.now);
   });
 }
 
-/** What lasts is never less than what was used, and at most a block more. */
+/** What was ahead is lost: what lasts is never less than what was admitted, and at most a block more. */
 function lose(how: "evicted" | "crashed"): Command {
   return command(`the object is ${how}`, async (model, real) => {
-    const counts = await real.lose(how);
-    if (counts === null) {
-      expect(model.counts.windowStart).toBe(0);
-      return;
-    }
-    const cost = counts.windowCount - model.counts.windowCount;
-    expect(cost).toBeGreaterThanOrEqual(0);
-    expect(cost).toBeLessThanOrEqual(model.block);
-    const { windowStart, windowCount, month, monthCount } = model.counts;
-    expect(counts).toEqual({ windowStart, windowCount: windowCount + cost, month, monthCount: monthCount + cost });
-    if (cost > 0) saw("an eviction that costs");
-    model.lose(counts);
+    await real.lose(how);
+    const ahead = await aheadNow(model, real);
+    if (ahead.window > model.lost.window) saw("a loss that costs");
+    model.lost = ahead;
   });
 }
 
@@ -195,7 +239,7 @@ function setBackAfterRefusal(asked: Asked, limit: number): Command {
 }
 
 function jump(ms: number): Command {
-  return moveClock(`the clock jumps ${ms} ms`, (now) => now + ms);
+  return setClock(`the clock jumps ${ms} ms`, (now) => now + ms);
 }
 
 /** 100 ms before the month ends. */
@@ -246,11 +290,11 @@ export const COMMANDS = [
   expiry.map((ms) => patch((now) => ({ expiresAt: ms === null ? null : now + ms }), `expires in ${ms} ms`)),
   fc.constantFrom(0, 5, 3_600).map(rotate),
   fc.constantFrom(...Array.from({ length: 12 }, usage), revoke()),
-  fc.constantFrom(1, 300, 999, 1_000, 5_000, 60_000).map((ms) => moveClock(`${ms} ms pass`, (now) => now + ms)),
-  fc.constantFrom(1, 300, 999, 1_000, 5_000, 60_000).map((ms) => moveClock(`${ms} ms pass`, (now) => now + ms)),
+  fc.constantFrom(1, 300, 999, 1_000, 5_000, 60_000).map(pass),
+  fc.constantFrom(1, 300, 999, 1_000, 5_000, 60_000).map(pass),
   fc.constantFrom(-300_000, 86_400_000).map(jump),
   fc.tuple(asked, fc.constantFrom(1, 12)).map((all) => setBackAfterRefusal(...all)),
-  fc.constant(moveClock("the month ends in 100 ms", endOfMonth)),
+  fc.constant(setClock("the month ends in 100 ms", endOfMonth)),
   fc.constantFrom("evicted", "crashed" as const).map(lose),
   fc.nat(1).map(loseIsolate),
 ];

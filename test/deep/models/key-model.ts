@@ -30,19 +30,18 @@ export interface Window {
   reset: number;
 }
 
-/** What lasts of a key's counts. */
+/** Requests that were admitted, or that the service counts, in a window and in a month. */
 export interface Counts {
-  windowStart: number;
-  windowCount: number;
-  month: string;
-  monthCount: number;
+  window: number;
+  month: number;
 }
 
 type Answer = { verdict: Verdict; window: Window | null };
 
 /**
- * A key in its plainest form: rules, a window that its first request starts, and a month's count. Beside them the one
- * thing that is promised to be late: an isolate may repeat a refusal of the window for a second.
+ * A key in its plainest form: rules, a window that its first request starts, and a month's count. Beside them what is
+ * promised to be inexact: an isolate may repeat a refusal of the window for a second, and the service may count units
+ * ahead of their requests, at most a block at any time. What a crash or a clock's jump loses of them stays counted.
  */
 export class KeyModel {
   now: number;
@@ -50,13 +49,17 @@ export class KeyModel {
   isRevoked = false;
   /** Of each secret until when it lives, Unix milliseconds; null: forever. */
   secrets: Map<string, number | null>;
-  counts: Counts = { windowStart: 0, windowCount: 0, month: "", monthCount: 0 };
-  /** What an eviction may cost at most: what was reserved ahead with the last request. */
-  block = 0;
-  #lastAt: number | null = null;
+  windowStart = 0;
+  counted = "";
+  /** What was admitted in the window and in the month. */
+  admitted: Counts = { window: 0, month: 0 };
+  /** What is lost, at most. */
+  lost: Counts = { window: 0, month: 0 };
+  /** The greatest block that the rules allowed in this window. */
+  #block = 0;
   #isRotated = false;
   /** The newest secret that was ever admitted. */
-  #admitted = "";
+  #newest = "";
   #remembered = new Map<string, { until: number; answer: Answer }>();
 
   constructor(now: number, rules: Rules, secret: string) {
@@ -65,68 +68,113 @@ export class KeyModel {
     this.secrets = new Map([[secret, null]]);
   }
 
-  ask({ secret, address, permission, isolate }: Request): Answer {
+  /**
+   * @param ahead what the service counts beside what was admitted
+   * @returns what the key's object would say. If `ahead` is why it would refuse, an isolate may admit with a unit of those
+   */
+  ask({ secret, address, permission, isolate }: Request, ahead: Counts): Answer & { orAdmitted: boolean } {
     const name = `${isolate} ${secret} ${address} ${permission}`;
     const remembered = this.#remembered.get(name);
     const left = (remembered?.until ?? 0) - this.now;
-    if (remembered && left > 0 && left <= 1_000) return remembered.answer;
+    const orAdmitted = false;
+    if (remembered && left > 0 && left <= 1_000) return { ...remembered.answer, orAdmitted };
 
-    const window = this.window();
+    const window = this.window(ahead);
     const { rules } = this;
-    const quotaLeft = rules.monthlyQuota === null ? Number.POSITIVE_INFINITY : rules.monthlyQuota - this.used();
     if (!this.#lives(secret)) {
       const answer: Answer = { verdict: "invalid_api_key", window: null };
       // What no change of the key can make good again takes the place of what was remembered before.
       const isOver = this.isRevoked || !this.secrets.has(secret);
       if (isOver) this.#remembered.set(name, { until: this.now + 1_000, answer });
-      return answer;
+      return { ...answer, orAdmitted };
     }
     if (rules.ipAllowlist.length > 0 && !rules.ipAllowlist.includes(address ?? "")) {
-      return { verdict: "ip_not_allowed", window };
+      return { verdict: "ip_not_allowed", window, orAdmitted };
     }
-    if (permission && !rules.permissions.includes(permission)) return { verdict: "permission_denied", window };
-    if (window.remaining < 1) {
-      const answer: Answer = { verdict: "rate_limited", window };
-      this.#remembered.set(name, { until: Math.min(this.now + 1_000, window.reset), answer });
-      return answer;
+    if (permission && !rules.permissions.includes(permission)) {
+      return { verdict: "permission_denied", window, orAdmitted };
     }
-    if (quotaLeft < 1) return { verdict: "quota_exceeded", window };
+    if (window.remaining < 1) return { verdict: "rate_limited", window, orAdmitted: this.window().remaining > 0 };
+    if (this.quotaLeft(ahead) < 1) {
+      return { verdict: "quota_exceeded", window, orAdmitted: this.quotaLeft() > 0 };
+    }
+    return { verdict: "admitted", window: { ...window, remaining: window.remaining - 1 }, orAdmitted };
+  }
 
-    if (this.secrets.get(secret) === null) this.#admitted = secret;
-    this.#reserve(quotaLeft);
+  /** The service admitted a request, as it may. */
+  admit({ secret }: Request): void {
+    if (this.secrets.get(secret) === null) this.#newest = secret;
+    if (!this.#isRunning()) {
+      this.windowStart = this.now;
+      this.admitted.window = 0;
+      this.lost.window = 0;
+      this.#block = 0;
+    }
     const month = this.month();
-    this.counts = {
-      windowStart: this.#isRunning() ? this.counts.windowStart : this.now,
-      windowCount: this.#isRunning() ? this.counts.windowCount + 1 : 1,
-      month,
-      monthCount: this.used() + 1,
-    };
-    return { verdict: "admitted", window: { ...window, remaining: window.remaining - 1 } };
+    if (month !== this.counted) {
+      this.counted = month;
+      this.admitted.month = 0;
+      this.lost.month = 0;
+    }
+    this.admitted.window++;
+    this.admitted.month++;
+  }
+
+  /** The service refused a request because of the window: the isolate may repeat that. */
+  refuse({ secret, address, permission, isolate }: Request, answer: Answer): void {
+    const name = `${isolate} ${secret} ${address} ${permission}`;
+    const left = (this.#remembered.get(name)?.until ?? 0) - this.now;
+    if (answer.verdict !== "rate_limited" || !answer.window || (left > 0 && left <= 1_000)) return;
+    this.#remembered.set(name, { until: Math.min(this.now + 1_000, answer.window.reset), answer });
+  }
+
+  /** What of the service's count was not admitted. */
+  aheadOf(counted: Counts): Counts {
+    const used = this.used();
+    return { window: counted.window - used.window, month: counted.month - used.month };
+  }
+
+  /** What the service may count at most beside what was admitted. */
+  mostAhead(): Counts {
+    const { rateLimit, monthlyQuota } = this.rules;
+    const left = monthlyQuota === null ? Number.POSITIVE_INFINITY : monthlyQuota - this.used().month;
+    const block = Math.max(0, Math.floor(Math.min(rateLimit.limit * 0.05, left * 0.01)));
+    this.#block = Math.max(this.#block, block);
+    return { window: this.lost.window + this.#block, month: this.lost.month + this.#block };
   }
 
   /** As of now: a window that ended does not count, and the reset is that of one which would begin. */
-  window(): Window {
+  window(ahead: Counts = { window: 0, month: 0 }): Window {
     const { limit, windowSeconds } = this.rules.rateLimit;
-    const [start, used] = this.#isRunning() ? [this.counts.windowStart, this.counts.windowCount] : [this.now, 0];
-    return { limit, windowSeconds, remaining: Math.max(0, limit - used), reset: start + windowSeconds * 1_000 };
+    const start = this.#isRunning() ? this.windowStart : this.now;
+    const remaining = Math.max(0, limit - this.used().window - ahead.window);
+    return { limit, windowSeconds, remaining, reset: start + windowSeconds * 1_000 };
   }
 
-  /** Of this month, which never was before the one that was counted last. */
-  used(): number {
-    return this.month() === this.counts.month ? this.counts.monthCount : 0;
+  quotaLeft(ahead: Counts = { window: 0, month: 0 }): number {
+    const { monthlyQuota } = this.rules;
+    return monthlyQuota === null ? Number.POSITIVE_INFINITY : monthlyQuota - this.used().month - ahead.month;
+  }
+
+  /** Of this window, and of this month, which never was before the one that was counted last. */
+  used(): Counts {
+    return {
+      window: this.#isRunning() ? this.admitted.window : 0,
+      month: this.month() === this.counted ? this.admitted.month : 0,
+    };
   }
 
   month(): string {
-    const months = [new Date(this.now).toISOString().slice(0, 7), this.counts.month];
+    const months = [new Date(this.now).toISOString().slice(0, 7), this.counted];
     return months.sort().at(-1) ?? "";
   }
 
-  /** What the API says of its use. */
-  usage() {
-    const { limit, remaining, reset } = this.window();
+  /** What the API says of its use, if the service counts these units ahead. */
+  usage(ahead: Counts) {
+    const { limit, remaining, reset } = this.window(ahead);
     return {
       month: this.month(),
-      used: this.used(),
+      used: this.used().month + ahead.month,
       quota: this.rules.monthlyQuota,
       window: { limit, remaining, reset: this.#isRunning() ? new Date(reset).toISOString() : null },
     };
@@ -136,10 +184,10 @@ export class KeyModel {
    * A new secret. The one before it lives on for a while, any other ends; but a rotated secret that was never admitted is
    * replaced, and the one before it keeps its end.
    */
-  rotate(secret: string, overlapSeconds: number): void {
+  rotate(secret: string, overlapSeconds: number, at: number): void {
     const current = [...this.secrets.keys()].at(-1) ?? "";
-    if (this.#isRotated && current !== this.#admitted) this.secrets.delete(current);
-    else if (overlapSeconds > 0) this.secrets = new Map([[current, this.now + overlapSeconds * 1_000]]);
+    if (this.#isRotated && current !== this.#newest) this.secrets.delete(current);
+    else if (overlapSeconds > 0) this.secrets = new Map([[current, at + overlapSeconds * 1_000]]);
     else this.secrets = new Map();
     this.secrets.set(secret, null);
     this.#isRotated = true;
@@ -147,13 +195,6 @@ export class KeyModel {
 
   isExpired(): boolean {
     return this.rules.expiresAt !== null && this.rules.expiresAt <= this.now;
-  }
-
-  /** The object lost its memory: what it had reserved ahead counts as used. */
-  lose(counts: Counts): void {
-    this.counts = counts;
-    this.block = 0;
-    this.#lastAt = null;
   }
 
   /** An isolate was lost, and with it what it remembered. */
@@ -167,15 +208,6 @@ export class KeyModel {
   }
 
   #isRunning(): boolean {
-    const { windowStart } = this.counts;
-    return windowStart > 0 && this.now < windowStart + this.rules.rateLimit.windowSeconds * 1_000;
-  }
-
-  /** Below one request a second nothing is reserved; above, 5 % of the limit and 1 % of what the quota has left at most. */
-  #reserve(quotaLeft: number): void {
-    const most = Math.floor(Math.min(this.rules.rateLimit.limit * 0.05, quotaLeft * 0.01));
-    const isBusy = this.#lastAt !== null && this.now - this.#lastAt < 1_000;
-    this.block = isBusy ? most : this.#isRunning() ? Math.min(this.block, most) : 0;
-    this.#lastAt = this.now;
+    return this.windowStart > 0 && this.now < this.windowStart + this.rules.rateLimit.windowSeconds * 1_000;
   }
 }

@@ -1,24 +1,28 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { test, vi } from "vitest";
 import { crash, stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
 import { newKey, newOrganization } from "../../support/harness.ts";
+import { stopWaits } from "../../support/waits.ts";
 import { hold, TIMEOUT_MS } from "./hold.ts";
 import { newIsolate } from "./isolates.ts";
 import { COMMANDS, type RealKey, rules, usage } from "./key-commands.ts";
-import { type Counts, KeyModel } from "./key-model.ts";
+import { KeyModel } from "./key-model.ts";
 
 stopTheClock();
 
 /** Two seconds before a month ends, in a year to come: no alarm rings before its time. */
 const START = Date.UTC(new Date().getUTCFullYear() + 1, 1, 1) - 2_000;
 
+const CHANGE_WAITS_MS = 1_000;
+
 test(
   "whatever is done to a key, it admits and refuses as a window and a month's count would, and each answer says so",
   async () => {
     vi.setSystemTime(START);
     const { organizationId } = await newOrganization();
+    const waits = stopWaits();
     await hold("key", { few: 25, many: 5_000 }, (replayPath) =>
       fc.asyncProperty(
         rules,
@@ -27,7 +31,7 @@ test(
           vi.setSystemTime(START);
           const { rateLimit, monthlyQuota } = first;
           const { key, secret } = await newKey(organizationId, { rateLimit, monthlyQuota });
-          const real = realKey(key.id, secret);
+          const real = realKey(key.id, secret, waits);
           const model = new KeyModel(START, { ...first }, secret);
           await fc.asyncModelRun(() => ({ model, real }), commands);
           await usage().run(model, real);
@@ -38,8 +42,23 @@ test(
   TIMEOUT_MS,
 );
 
+type Waits = ReturnType<typeof stopWaits>;
+
+/** Lets a change wait for what isolates hold. */
+async function whilePassing<T>(waits: Waits, acting: Promise<T>): Promise<T> {
+  let isOver = false;
+  const ended = acting.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    if (waits.count(CHANGE_WAITS_MS) > 0) await waits.pass(CHANGE_WAITS_MS);
+    else await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1))]);
+  }
+  return ended;
+}
+
 /** A key's own object, behind two isolates of the Worker. */
-function realKey(id: string, secret: string): RealKey {
+function realKey(id: string, secret: string, waits: Waits): RealKey {
   const isolates = [newIsolate(), newIsolate()];
   const operator = newIsolate();
   const admin = (method: string, path: string, body?: unknown) =>
@@ -52,20 +71,14 @@ function realKey(id: string, secret: string): RealKey {
       const headers = address === null ? {} : { "CF-Connecting-IP": address };
       return (isolates[isolate] as (typeof isolates)[number])(secret, "GET", `/api/v1${path}`, { headers });
     },
-    patch: (rules) => admin("PATCH", "", rules),
-    rotate: (overlapSeconds) => admin("POST", "/rotate", { overlapSeconds }),
-    revoke: () => admin("DELETE", ""),
+    patch: (rules) => whilePassing(waits, admin("PATCH", "", rules)),
+    rotate: (overlapSeconds) => whilePassing(waits, admin("POST", "/rotate", { overlapSeconds })),
+    revoke: () => whilePassing(waits, admin("DELETE", "")),
     usage: () => admin("GET", "/usage"),
+    pass: (ms) => waits.pass(ms),
     setClock: (now) => void vi.setSystemTime(now),
-    lose: async (how) => {
-      const stored = await runInDurableObject(object(), (_object, { storage }) =>
-        storage.kv.get<Counts & { stats: unknown; admittedHash: unknown }>("counters"),
-      );
-      await (how === "crashed" ? crash(object()) : evictDurableObject(object()));
-      if (!stored) return null;
-      const { stats: _stats, admittedHash: _hash, ...counts } = stored;
-      return counts;
-    },
+    now: () => Date.now(),
+    lose: (how) => (how === "crashed" ? crash(object()) : evictDurableObject(object())),
     loseIsolate: (isolate) => {
       isolates[isolate] = newIsolate();
     },

@@ -95,7 +95,7 @@ test("unused units go back by a call of their own", async () => {
   const key = await awakeKey();
   await getGrant(key);
   const calls = countCalls("KEYS", "giveBack");
-  await key.waits.pass(1_499);
+  await key.waits.pass(1_749);
   expect([calls(), (await key.usage()).used]).toEqual([0, 7]);
   await key.waits.pass(1);
   await vi.waitFor(async () => expect((await key.usage()).used).toBe(4));
