@@ -149,6 +149,7 @@ async function askObject(
   const { key, pace } = requester;
   const refused = takeRefusals(env, id);
   const returned = key.takeEnded();
+  const nth = key.nextCall();
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const call = crypto.randomUUID();
   const held = pace > MIN_GRANT_PACE ? requester.newGrant(call) : null;
@@ -171,14 +172,14 @@ async function askObject(
   const admission = fromText(await answer);
   if (admission.outcome === "refused") return [...shares, ...Array<Share>(units).fill(admission)];
   const { granted, caller, window, grant } = admission;
-  key.window = window;
+  key.answered(nth, window);
   if (held && grant) {
     requester.keep(held, grant, caller);
     ctx.waitUntil(returnLater(env, id, key, held));
   }
-  const own = Array.from({ length: units }, (_, nth): Share => {
-    const remaining = window.remaining + key.units + granted - 1 - nth;
-    return nth < granted ? { outcome: "admitted", caller, window: { ...window, remaining } } : null;
+  const own = Array.from({ length: units }, (_, before): Share => {
+    const remaining = window.remaining + key.units + granted - 1 - before;
+    return before < granted ? { outcome: "admitted", caller, window: { ...window, remaining } } : null;
   });
   return [...shares, ...own];
 }

@@ -49,13 +49,26 @@ export class HeldGrants {
 
 /** What an isolate holds of one key. */
 export class HeldKey {
-  /** As of the last answer of the key's object. */
   window: WindowState | null = null;
+  #calls = 0;
+  #windowOf = 0;
   /** All units that are not used. */
   units = 0;
   readonly grants = new Set<HeldGrant>();
   /** The key's object may not know of their end. */
   #unreturned: ReturnedGrant[] = [];
+
+  /** Numbers the calls of the key's object. */
+  nextCall(): number {
+    return ++this.#calls;
+  }
+
+  /** Keeps the window of the newest call: its answer may come before that of an older one. */
+  answered(call: number, window: WindowState): void {
+    if (call < this.#windowOf) return;
+    this.#windowOf = call;
+    this.window = window;
+  }
 
   /** Takes the grants that are over or used up, to return them. */
   takeEnded(): ReturnedGrant[] {

@@ -1,4 +1,4 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { test, vi } from "vitest";
@@ -78,7 +78,11 @@ function realKey(id: string, secret: string, waits: Waits): RealKey {
     pass: (ms) => waits.pass(ms),
     setClock: (now) => void vi.setSystemTime(now),
     now: () => Date.now(),
-    lose: (how) => (how === "crashed" ? crash(object()) : evictDurableObject(object())),
+    lose: async (how) => {
+      // Only an object that runs can be lost.
+      await runInDurableObject(object(), () => {});
+      await (how === "crashed" ? crash(object()) : evictDurableObject(object()));
+    },
     loseIsolate: (isolate) => {
       isolates[isolate] = newIsolate();
     },
