@@ -3,6 +3,8 @@ import { OpenChanges } from "../../calls/change-fence.ts";
 import { type Directory, directory } from "../../db/client.ts";
 import { apiKeys, members, organizations } from "../../db/schema.ts";
 import type { KeyRecord } from "../../model/key.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { inTime } from "../../platform/deadline.ts";
 import { causeOf } from "../../platform/log.ts";
 
 interface HeldRecord {
@@ -64,8 +66,12 @@ export class RecordCache {
         this.#ctx.waitUntil(refreshed);
         return record;
       }
-      const read = await Promise.race([refreshed, scheduler.wait(REFRESH_TIMEOUT_MS)]);
-      return read === undefined ? record : read;
+      const read = await inTime(
+        SYSTEM_CLOCK,
+        REFRESH_TIMEOUT_MS,
+        refreshed.then((record) => ({ record })),
+      );
+      return read?.record === undefined ? record : read.record;
     }
     // During a change each request makes its own read, because a shared one may be older than the commit.
     if (this.#changes.isAny) return readKeyRecord(directory(this.#env), id);
