@@ -1,7 +1,7 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import { clientNetwork } from "../http/client-network.ts";
-import { type Admission, GRANT_MS, MIN_GRANT_PACE, type ReturnedGrant } from "../model/key.ts";
+import { type Admission, GRANT_MS, type ReturnedGrant } from "../model/key.ts";
 import type { Need } from "../model/permission.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
@@ -152,7 +152,7 @@ async function askObject(
   const nth = key.nextCall();
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const call = crypto.randomUUID();
-  const held = pace > MIN_GRANT_PACE ? requester.newGrant(call) : null;
+  const held = requester.newGrant(call);
   if (held) void endAfter(held, GRANT_MS);
   const asked = {
     call,
@@ -165,11 +165,15 @@ async function askObject(
     ...(refused && { refused }),
     ...(held && { pace }),
   };
-  const answer = callObject(env.KEYS, id, (object) => object.admit(id, asked), NEARBY).catch((error: unknown) => {
+  let admission: Admission;
+  try {
+    admission = fromText(await callObject(env.KEYS, id, (object) => object.admit(id, asked), NEARBY));
+  } catch (error) {
     key.notReturned(returned);
     throw error;
-  });
-  const admission = fromText(await answer);
+  } finally {
+    if (held) requester.asked();
+  }
   if (admission.outcome === "refused") return [...shares, ...Array<Share>(units).fill(admission)];
   const { granted, caller, window, grant } = admission;
   key.answered(nth, window);

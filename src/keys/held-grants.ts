@@ -1,5 +1,5 @@
 import type { Caller } from "../model/caller.ts";
-import type { Grant, ReturnedGrant, WindowState } from "../model/key.ts";
+import { type Grant, MIN_GRANT_PACE, type ReturnedGrant, type WindowState } from "../model/key.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 
 /** A request that was admitted: who makes it, and the window after it. */
@@ -22,6 +22,9 @@ export interface HeldGrant {
 
 const MAX_KEPT = 10_000;
 const MAX_UNRETURNED = 100;
+/** A call that takes longer is lost, with the request that made it. */
+const CALL_LOST_AFTER_MS = 10_000;
+const NEVER = Number.NEGATIVE_INFINITY;
 const SECOND_MS = 1_000;
 
 /** The grants that an isolate holds, by key and by requester. */
@@ -98,6 +101,8 @@ export class HeldKey {
 export class Requester {
   readonly key: HeldKey;
   #grant: HeldGrant | null = null;
+  /** When a call for a grant began that has not ended, Unix milliseconds. */
+  #askedAt = NEVER;
   #secondBegan = 0;
   #inSecond = 0;
   #inSecondBefore = 0;
@@ -123,9 +128,21 @@ export class Requester {
     this.#inSecond++;
   }
 
-  /** A grant that a call may bring. */
-  newGrant(call: string): HeldGrant {
-    return { id: call, askedAt: Date.now(), endsInMs: 0, units: 0, caller: null, isOver: false };
+  /**
+   * A grant that a call may bring. Null if there are few requests, or if another call may bring one: the requests that wait
+   * for their own calls would not use both.
+   */
+  newGrant(call: string): HeldGrant | null {
+    const askedAt = Date.now();
+    const sinceAsked = askedAt - this.#askedAt;
+    if (this.pace <= MIN_GRANT_PACE || (sinceAsked >= 0 && sinceAsked < CALL_LOST_AFTER_MS)) return null;
+    this.#askedAt = askedAt;
+    return { id: call, askedAt, endsInMs: 0, units: 0, caller: null, isOver: false };
+  }
+
+  /** The call for a grant has ended. */
+  asked(): void {
+    this.#askedAt = NEVER;
   }
 
   /** Admits a request without a call; null if there is no unit for it. */
@@ -140,8 +157,6 @@ export class Requester {
 
   /** Keeps what the answer to a call granted. @param held from before the call */
   keep(held: HeldGrant, { units, endsInMs }: Grant, caller: Caller): void {
-    // Two calls at once may each bring one.
-    if (this.#grant) this.#grant.isOver = true;
     Object.assign(held, { units, endsInMs, caller });
     this.#grant = held;
     this.key.grants.add(held);
