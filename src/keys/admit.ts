@@ -182,8 +182,8 @@ async function askObject(
     ctx.waitUntil(returnLater(env, id, key, held));
   }
   const own = Array.from({ length: units }, (_, before): Share => {
-    const remaining = window.remaining + key.units + granted - 1 - before;
-    return before < granted ? { outcome: "admitted", caller, window: { ...window, remaining } } : null;
+    if (before >= granted) return null;
+    return { outcome: "admitted", caller, window: key.withUnits(window, window.remaining + granted - 1 - before) };
   });
   return [...shares, ...own];
 }

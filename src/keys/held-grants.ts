@@ -73,6 +73,11 @@ export class HeldKey {
     this.window = window;
   }
 
+  /** A window with what this isolate holds. Units of a window before it may not be returned yet. */
+  withUnits(window: WindowState, left = window.remaining): WindowState {
+    return { ...window, remaining: Math.min(window.limit, left + this.units) };
+  }
+
   /** Takes the grants that are over or used up, to return them. */
   takeEnded(): ReturnedGrant[] {
     const now = Date.now();
@@ -152,7 +157,7 @@ export class Requester {
     if (!grant?.caller || !key.window || grant.units === 0 || !holds(grant, Date.now())) return null;
     grant.units--;
     key.units--;
-    return { caller: grant.caller, window: { ...key.window, remaining: key.window.remaining + key.units } };
+    return { caller: grant.caller, window: key.withUnits(key.window) };
   }
 
   /** Keeps what the answer to a call granted. @param held from before the call */
