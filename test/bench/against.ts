@@ -7,12 +7,12 @@ import { promisify } from "node:util";
 import { Mistake } from "../support/mistake.ts";
 import { prepare, type RunSettings, withSetup } from "./bench.ts";
 import type { Case } from "./cases.ts";
-import { type Prepared, type Turn, turn } from "./rounds.ts";
+import { type Prepared, type Turn, turn, WARM_UP_SECONDS } from "./rounds.ts";
 import { type Server, withServer } from "./server.ts";
 import { median, quantile } from "./statistics.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const WARM_UP_SECONDS = 1;
+const FIRST_SECONDS = 1;
 
 /** A case in both builds, turn by turn. */
 export interface Compared {
@@ -50,7 +50,10 @@ export function measureAgainst(
             for (const side of round % 2 === 0 ? (["before", "after"] as const) : (["after", "before"] as const)) {
               const { server, prepared } = side === "before" ? before : after;
               const each = prepared[index] as Prepared;
-              const { unexpected, ...measured } = await turn(server, drive, each, isWarmUp ? WARM_UP_SECONDS : seconds);
+              const times = isWarmUp
+                ? { seconds: FIRST_SECONDS, warmUpSeconds: 0 }
+                : { seconds, warmUpSeconds: WARM_UP_SECONDS };
+              const { unexpected, ...measured } = await turn(server, drive, each, times);
               if (!isWarmUp) result[side].push(measured);
               result.unexpected ??= unexpected;
             }

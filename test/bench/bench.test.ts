@@ -22,6 +22,8 @@ const TINY: Sizes = {
   chats: 20,
   manyChats: 30,
   keys: 3,
+  manyKeys: 4,
+  pacedKeys: 2,
   asleep: 2,
   watched: 20,
 };
@@ -30,11 +32,14 @@ const TINY: Sizes = {
 const GOALS = [
   "list, page 1 of 10,000",
   "list, last page of 100,000",
-  "spread: list, 1,000 keys and chats",
+  "spread: list, 100 keys and chats",
+  "calls a request: list, 20 keys and chats, 20 a second each",
   "mixed: one send among nine lists",
   "list, one connection",
+  "distance: list, 20 ms each way",
   "send",
   "send, one connection",
+  "distance: send, 20 ms each way",
   "send with a template",
   "send, with a webhook beside it",
   "send, with a webhook beside it at 500 a second",
@@ -48,7 +53,14 @@ const GOALS = [
   "GET /chats, page 1 of 10,000",
 ];
 
-const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, afterSeconds: 0.1, log: () => undefined };
+const SETTINGS = {
+  rounds: 1,
+  data: readArguments([]).data,
+  startUp: false,
+  warmUpSeconds: 0.1,
+  afterSeconds: 0.1,
+  log: () => undefined,
+};
 
 const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 4 };
 
@@ -72,6 +84,10 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(counts["send with a template"]).toMatchObject({ trips: 0 });
   expect(counts["GET /chats, page 2 of 20"]).toMatchObject({ trips: 0 });
   expect(counts["list, page 1 of 25"]).toMatchObject({ trips: 0 });
+  // One call for the page, and at most one for the key.
+  const calls = counts["calls a request: list, 2 keys and chats, 20 a second each"]?.objectCalls;
+  expect(calls).toBeGreaterThanOrEqual(1);
+  expect(calls).toBeLessThanOrEqual(2);
   expect(counts["401: a forged key"]).toMatchObject({ trips: 0 });
   // An alarm of an earlier case can make a few calls, and write a few rows, meanwhile.
   const few = expect.toSatisfy((count: number) => count < 0.5);
@@ -80,6 +96,15 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(counts["401: a forged key"]).toMatchObject({ objectCalls: few, read: few, written: few });
   // Statements: the key, the chat, the count and the page. The limiter writes a row.
   expect(counts["literal design: list, page 1"]).toMatchObject({ trips: 2, statements: 4, objectCalls: 1, written: 1 });
+
+  const far = rows.filter(({ name }) => /^distance: .*, 20 ms/.test(name));
+  expect(far.map(({ name }) => name)).toEqual([
+    "distance: list, 20 ms each way",
+    "distance: list, 100 callers, 20 ms each way",
+    "distance: send, 20 ms each way",
+  ]);
+  // The way to an object and back.
+  expect(far.filter(({ p50 }) => p50 < 40)).toEqual([]);
 
   const followed = rows.filter(({ after }) => after !== null).map(({ name }) => name);
   expect(followed).toEqual(cases.filter((each) => each.followed).map(({ name }) => name));
@@ -153,6 +178,7 @@ test("cases are driven by wrk if it is installed", async () => {
     "poll of an unchanged page",
     "mixed: one send among nine lists",
     "spread: list, 3 keys and chats",
+    "calls a request: list, 2 keys and chats, 20 a second each",
   ];
   const all = selectCases(TINY, { only: null, goals: false, scale: false });
   const cases = all.filter(({ name }) => [...names, "429: over the limit", "inbound WhatsApp webhook"].includes(name));
@@ -167,7 +193,7 @@ const named = (only: string | null, { scale = false, goals = false } = {}) =>
 test("a case runs with the cases that it is compared to, and the largest cases run only for --scale", () => {
   expect(named("list, page 1 of")).toEqual([
     "bare: one Hono route",
-    "a list's two calls and its answer",
+    "a list's call and its answer",
     "literal design: list, page 1",
     "list, page 1 of 10,000",
   ]);
@@ -177,14 +203,17 @@ test("a case runs with the cases that it is compared to, and the largest cases r
 
 test("--goals runs only the cases with a goal, and the cases that they are compared to", () => {
   const compared = [
-    "a list's two calls and its answer",
-    "a list's two calls and its answer, many objects",
-    "a list's two calls and its answer, one connection",
-    "a send's two calls, two rows and its answer, one connection",
+    "a list's call and its answer",
+    "a list's call and its answer, 100 chats",
+    "a list's call and its answer, one connection",
+    "a send's call, two rows and its answer, one connection",
+    "bare, one connection",
     "bare, with the headers of a refusal",
     "bare: one Hono route",
     "one call that writes a row",
     "one call that writes a row, one connection",
+    "one empty object call",
+    "one empty object call, one connection",
     "two at once",
     "two at once, one connection",
     "two objects that were asleep, and a D1 query between them",

@@ -34,6 +34,8 @@ export interface RunSettings {
 
 export interface BenchSettings extends RunSettings {
   rounds: number;
+  /** Of a warm case, before each turn. */
+  warmUpSeconds: number;
   /** For how long the server is watched after the requests of a case with `followed`. */
   afterSeconds: number;
   startUp: boolean;
@@ -44,17 +46,17 @@ export interface BenchSettings extends RunSettings {
  * service as it is deployed starts on the same data, and is timed.
  */
 export async function bench(cases: Case[], settings: BenchSettings): Promise<Outcome> {
-  const { rounds, seconds, afterSeconds, log } = settings;
+  const { rounds, seconds, warmUpSeconds, afterSeconds, log } = settings;
   return withSetup(settings, { minify: true }, async (setup, drive) => {
     const startUp = settings.startUp ? await startUpTime(join(setup.folder, "startup.cpuprofile")) : null;
     const prepared = await prepare(setup, cases, log);
     // Objects that start anew see what was written into their storage from outside.
     const counted = await withServer(setup, { counted: true, showErrors: false }, (server) =>
-      count(server, prepared, log),
+      count(server, prepared, { seconds: rounds * seconds, warmUpSeconds, log }),
     );
     const timed = await withServer(setup, { counted: false, showErrors: false }, async (server) => {
       const onRound = (round: number) => log(`Round ${round + 1} of ${rounds}`);
-      const results = await runRounds(server, prepared, { drive, rounds, seconds }, onRound);
+      const results = await runRounds(server, prepared, { drive, rounds, seconds, warmUpSeconds }, onRound);
       log("Measuring what follows");
       return { results, after: await measureAftermath(server, prepared, { drive, seconds, afterSeconds }) };
     });
@@ -102,11 +104,13 @@ export function prepare(setup: Setup, cases: Case[], log: RunSettings["log"]): P
   });
 }
 
-async function count(server: Server, prepared: Prepared[], log: RunSettings["log"]): Promise<Counted[]> {
+async function count(
+  server: Server,
+  prepared: Prepared[],
+  { log, ...times }: Pick<BenchSettings, "seconds" | "warmUpSeconds" | "log">,
+): Promise<Counted[]> {
   log("Counting calls and rows");
   const counted: Counted[] = [];
-  for (const { each, traffic } of prepared) {
-    counted.push({ each, counts: await countCase(server, each, traffic) });
-  }
+  for (const one of prepared) counted.push({ each: one.each, counts: await countCase(server, one, times) });
   return counted;
 }

@@ -9,14 +9,19 @@ export interface Case {
   name: string;
   front: Front;
   connections: number;
+  /** Requests a second, over all connections, at most. Without it each connection sends as fast as it is answered. */
+  perSecond?: number;
   /** The names of the cases to compare with: a floor of the same path, and the literal design with the same request. */
   floor?: string;
   literal?: string;
   goal?: Goal;
   /** Milliseconds to wait after a turn, if its alarms would slow down the turn of the next case. */
   rest?: number;
-  /** Requests sent before each turn, because objects that were not called for ten seconds are not in memory. */
-  warmUp?: number;
+  /**
+   * Its requests run for a while before each turn. Objects that were not called for ten seconds are not in memory, and a
+   * key's object gives no units ahead in its first second.
+   */
+  warm?: boolean;
   /** What the service does after its requests is measured too: reports, alarms, counts. */
   followed?: boolean;
   /** Only for `--scale`, because its data takes minutes to make. */
@@ -24,14 +29,11 @@ export interface Case {
   make(place: Place): Promise<Traffic>;
 }
 
-/** A ratio that the service should reach: of rates at least, of p50s at most. */
-export interface Goal {
-  /** The name of the case to compare with. */
-  to: string;
-  of: "rate" | "p50";
-  must: number;
-  aim?: number;
-}
+/**
+ * What the service should reach. With the name of another case in `to`: the ratio of rates at least, of p50s at most.
+ * Without it: the p50 in ms, or the calls of objects for a request, at most.
+ */
+export type Goal = { to: string; of: "rate" | "p50"; must: number } | { to: null; of: "p50" | "calls"; must: number };
 
 /** What a case sends, once its data is there. */
 export interface Traffic extends Pick<Load, "request" | "different" | "statuses"> {
@@ -88,11 +90,11 @@ export function unique(): string {
   return randomUUID();
 }
 
-/** A case of the service with 16 connections. */
+/** A warm case of the service with 16 connections. */
 export function parley(
   name: string,
-  compared: Pick<Case, "floor" | "literal" | "goal" | "rest" | "warmUp" | "followed">,
+  compared: Pick<Case, "floor" | "literal" | "goal" | "rest" | "followed">,
   make: Case["make"],
 ): Case {
-  return { name, front: "parley", connections: CONNECTIONS, ...compared, make };
+  return { name, front: "parley", connections: CONNECTIONS, warm: true, ...compared, make };
 }

@@ -1,25 +1,29 @@
-import type { Case, Traffic } from "./cases.ts";
 import { drive } from "./driver.ts";
+import { loadOf, type Prepared, warmUp } from "./rounds.ts";
 import type { Server } from "./server.ts";
 import type { Tally } from "./tally.ts";
 
-/** Requests that are counted: at least, and of each connection. As many are sent before to warm up. */
+/** Requests that are counted: at least, and of each connection. As many are sent before. */
 const AT_LEAST = 64;
 const OF_EACH = 4;
 
 /**
  * What one request of a case costs on average, as the builds with counters count it. Null for a case without counters.
+ * Requests at a pace are counted for some seconds.
  * @throws Error if the case gets a wrong response
  */
 export async function countCase(
   server: Server,
-  { name, front, connections }: Case,
-  traffic: Traffic,
+  prepared: Prepared,
+  { seconds, warmUpSeconds }: { seconds: number; warmUpSeconds: number },
 ): Promise<Tally | null> {
-  if ((front !== "parley" && front !== "literal") || traffic.run) return null;
-  const requests = Math.max(AT_LEAST, connections * OF_EACH);
-  const load = { url: server.url(front), connections, ...traffic };
-  await drive(load, { requests });
+  const { name, front, connections, perSecond = 0 } = prepared.each;
+  if ((front !== "parley" && front !== "literal") || prepared.traffic.run) return null;
+  const load = loadOf(server.url(front), prepared);
+  const few = Math.max(AT_LEAST, connections * OF_EACH);
+  const requests = Math.max(few, Math.ceil(perSecond * seconds));
+  await drive(load, { requests: few });
+  await warmUp(load.url, prepared, warmUpSeconds);
   await tally(server, front);
   const { unexpected } = await drive(load, { requests });
   if (unexpected) throw new Error(`${name} got a wrong response:\n${unexpected}`);

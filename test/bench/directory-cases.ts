@@ -1,11 +1,11 @@
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { type Case, type Goal, parley, same } from "./cases.ts";
 import type { Place } from "./fixtures.ts";
-import { TWO_CALLS, toBare } from "./floor-cases.ts";
+import { ONE_CALL, toBare } from "./floor-cases.ts";
 import { get } from "./request.ts";
 import { lastPage, type Sizes, shown } from "./sizes.ts";
 
-const FLOOR = { floor: TWO_CALLS };
+const FLOOR = { floor: ONE_CALL };
 /** No page may begin past this many chats. */
 const MAX_OFFSET = 10_000;
 /** The share of chats in the first channel. */
@@ -28,7 +28,7 @@ const PAGES: Record<string, (walk: Walk) => string> = {
 
 export function directoryCases({ chats, manyChats }: Sizes): Case[] {
   return [
-    ...casesOf(chats, { goal: toBare(0.3, 0.4) }),
+    ...casesOf(chats, { goal: toBare(0.46) }),
     ...casesOf(manyChats, {}).map((each) => ({ ...each, scale: true })),
   ];
 }

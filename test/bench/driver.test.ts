@@ -84,6 +84,25 @@ test.each(drivers)("%s measures the rate, the latencies and its own CPU", async 
   expect(measured.driverShare).toBeGreaterThan(0);
 });
 
+test.each(drivers)("%s sends no more requests a second than the load allows", async (_name, driver) => {
+  const { url, received } = await serve([LENGTH]);
+  const measured = await driver({ url, connections: 2, perSecond: 100, ...same(REQUEST, 200) }, SECONDS);
+  expect(measured.unexpected).toBeNull();
+  // Each connection sends its first request even if its time comes late.
+  expect(measured.requests).toBeGreaterThanOrEqual(2);
+  expect(measured.requests).toBeLessThanOrEqual(SECONDS * 100);
+  expect(received).toHaveLength(measured.requests);
+});
+
+test("requests at a pace come evenly, over all connections in turn", async () => {
+  const { url, received } = await serve([LENGTH]);
+  const load = { url, connections: 3, perSecond: 200, ...same(REQUEST, 200) };
+  const { requests, seconds, unexpected } = await drive(load, { requests: 21 });
+  expect([requests, unexpected, received.length]).toEqual([21, null, 21]);
+  // The last of 21 requests is due 20 times 5 ms after the first.
+  expect(seconds).toBeGreaterThanOrEqual(0.1);
+});
+
 test.each(drivers)("%s sends different requests in turn", async (_name, driver) => {
   const { url, received } = await serve([LENGTH]);
   const requests = [0, 1, 2].map((n) => `POST /${n} HTTP/1.1\r\nX-Number: ${n}\r\nContent-Length: 6\r\n\r\nbody ${n}`);

@@ -1,10 +1,12 @@
 import { connect, type Socket } from "node:net";
 import { quantile } from "./statistics.ts";
 
-/** Requests over connections. Each connection sends its next request when the last one was answered. */
+/** Requests over connections. Each connection sends its next request at the earliest when the last one was answered. */
 export interface Load {
   url: URL;
   connections: number;
+  /** Requests a second, over all connections, at most. Without it each connection sends as fast as it is answered. */
+  perSecond?: number | undefined;
   /** The bytes of the nth request, from 0 on. */
   request: (n: number) => string;
   /** How many requests differ, before they repeat. Infinity if none may be sent twice. */
@@ -25,7 +27,7 @@ export interface Measured {
   unexpected: string | null;
 }
 
-/** Sends requests for a few seconds, as fast as they are answered. */
+/** Sends requests for a few seconds, as fast as they are answered or as the load allows. */
 export type Driver = (load: Load, seconds: number) => Promise<Measured>;
 
 /** The driver for machines without wrk. Against a bare route it is the limit, not the service. */
@@ -43,7 +45,7 @@ export async function drive(load: Load, until: { seconds: number } | { requests:
   const cpu = process.cpuUsage();
   const start = performance.now();
   if ("seconds" in until) run.deadline = start + until.seconds * 1_000;
-  await Promise.all(Array.from({ length: load.connections }, () => run.connection()));
+  await Promise.all(Array.from({ length: load.connections }, (_, n) => run.connection(paceOf(load, n, start))));
   const seconds = (performance.now() - start) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
   const { latencies, unexpected } = run;
@@ -55,6 +57,12 @@ export async function drive(load: Load, until: { seconds: number } | { requests:
     driverShare: (user + system) / 1e6 / seconds,
     unexpected,
   };
+}
+
+/** When a connection may send its nth request. Those of different connections are spread over the time between two. */
+function paceOf({ perSecond, connections }: Load, connection: number, start: number): (n: number) => number {
+  if (perSecond === undefined) return () => start;
+  return (n) => start + ((n * connections + connection) * 1_000) / perSecond;
 }
 
 class Run {
@@ -70,17 +78,22 @@ class Run {
     this.#left = requests;
   }
 
-  connection(): Promise<void> {
+  /** @param dueAt when the connection may send its nth request, as of `performance.now()` */
+  connection(dueAt: (n: number) => number): Promise<void> {
     const { hostname, port } = this.#load.url;
     return new Promise((resolve) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true });
       let sentAt = 0;
+      let sent = 0;
       let response: Buffer | null = null;
       const next = () => {
         const now = performance.now();
+        const early = dueAt(sent) - now;
         // Each connection sends at least one request, even if the time is up before it is connected.
-        if (this.#left <= 0 || (sentAt > 0 && now >= this.deadline)) return end(socket, resolve);
+        if (this.#left <= 0 || (sent > 0 && now + Math.max(0, early) >= this.deadline)) return end(socket, resolve);
+        if (early > 0) return void setTimeout(next, early);
         this.#left--;
+        sent++;
         sentAt = now;
         socket.write(this.#load.request(this.#sent++), "latin1");
       };

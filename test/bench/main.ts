@@ -6,6 +6,7 @@ import { bench, type Outcome } from "./bench.ts";
 import { isFaultless, lighthouseText, measureLighthouse } from "./lighthouse.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
+import { WARM_UP_SECONDS } from "./rounds.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL } from "./sizes.ts";
 import { FULL_STEPS, SMALL_STEPS } from "./step-cases.ts";
@@ -55,7 +56,14 @@ async function main(argv: string[]): Promise<number> {
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const startUp = given.only === null && !given.goals;
-  const settings = { ...given, wrk, startUp, afterSeconds: AFTER_SECONDS, log };
+  const settings = {
+    ...given,
+    wrk,
+    startUp,
+    warmUpSeconds: WARM_UP_SECONDS,
+    afterSeconds: AFTER_SECONDS,
+    log,
+  };
   const measured = await bench(selectCases(FULL, given), settings);
   const driver = wrk === null ? "Node" : "wrk";
   const slowBare = slowBareRoute(measured.rows, driver);

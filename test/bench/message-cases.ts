@@ -12,11 +12,11 @@ import {
   BARE_LIST,
   BARE_LIST_ALONE,
   BARE_SEND_ALONE,
-  BARE_SPREAD,
+  bareSpread,
+  ONE_ALONE,
+  ONE_CALL,
   ONE_WRITE,
   REFUSAL,
-  TWO_ALONE,
-  TWO_CALLS,
   toBare,
   WRITE_ALONE,
 } from "./floor-cases.ts";
@@ -26,53 +26,57 @@ import { DELAYS } from "./server.ts";
 import { lastPage, type Sizes, shown } from "./sizes.ts";
 
 const CALLERS = 100;
-/** Requests to each of many chats before a turn: the first wakes its objects, and the second shows that its key is busy. */
-const WARM_UP = 2;
 /** In this time most of many chats report their activity. */
 const REST_MS = 6_000;
 /** Requests of which one is a send and the others are lists. */
 const IN_A_MIX = 10;
+/** Of one caller, when a case has a pace. */
+const PER_SECOND = 20;
 export const SEND = "send";
 export const SEND_ALONE = "send, one connection";
 const HELLO_BODY = '{"content":"Hello"}';
 
 const LISTED = { floor: BARE_LIST, literal: LITERAL_LIST };
-const LIST_ALONE: Goal = { to: TWO_ALONE, of: "p50", must: 1.25 };
+const LIST_ALONE: Goal = { to: ONE_ALONE, of: "p50", must: 1.2 };
 const SENT = { floor: ONE_WRITE, literal: LITERAL_SEND };
-const SENT_ALONE: Goal = { to: WRITE_ALONE, of: "p50", must: 1.35 };
+const SENT_ALONE: Goal = { to: WRITE_ALONE, of: "p50", must: 1.6 };
+const PACED = { connections: 1, perSecond: PER_SECOND };
+/** At this distance one call takes 40 ms, and two one after the other 80. */
+const FAR_MS = DELAYS[0];
+const FAR: Goal = { to: null, of: "p50", must: 45 };
+const FEW_CALLS: Goal = { to: null, of: "calls", must: 1.1 };
 
-export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
+export function listCases({ chat, longChat, hugeChat, keys, manyKeys, pacedKeys }: Sizes): Case[] {
   const first: Case["make"] = (place) => list(place, chat);
-  const warm = { warmUp: keys * WARM_UP };
   const mixed: Case["make"] = (place) => sendAmongLists(place, chat);
   const last = (messages: number, compared: Pick<Case, "floor" | "literal" | "goal">) =>
     parley(`list, last page of ${shown(messages)}`, compared, (place) =>
       list(place, messages, `?page=${lastPage(messages)}`),
     );
   return [
-    parley(`list, page 1 of ${shown(chat)}`, { ...LISTED, goal: toBare(0.42, 0.5) }, first),
-    last(longChat, { floor: TWO_CALLS, literal: LITERAL_DEEP, goal: toBare(0.34, 0.42) }),
-    { ...last(hugeChat, { floor: TWO_CALLS }), scale: true },
+    parley(`list, page 1 of ${shown(chat)}`, { ...LISTED, goal: toBare(0.46) }, first),
+    last(longChat, { floor: ONE_CALL, literal: LITERAL_DEEP, goal: toBare(0.36) }),
+    { ...last(hugeChat, { floor: ONE_CALL }), scale: true },
     {
       ...parley(`search in ${shown(longChat)}, nothing found`, {}, (place) => search(place, longChat)),
       connections: 1,
     },
     parley("poll of an unchanged page", LISTED, (place) => poll(place, chat)),
-    parley(
-      `spread: list, ${shown(keys)} keys and chats`,
-      { floor: BARE_SPREAD, goal: toBare(0.27, 0.36), ...warm },
-      async (place) => {
-        const busy = await manyKeys(place, keys);
-        return inTurn(
-          busy.map(({ path, secret }) => get(path, secret)),
-          200,
-        );
-      },
-    ),
-    parley("mixed: one send among nine lists", { goal: toBare(0.24, 0.35), followed: true }, mixed),
+    spread(keys, { goal: toBare(0.36) }),
+    spread(manyKeys, {}),
+    {
+      ...parley(
+        `calls a request: list, ${shown(pacedKeys)} keys and chats, ${PER_SECOND} a second each`,
+        { goal: FEW_CALLS },
+        (place) => listsOf(place, pacedKeys),
+      ),
+      connections: pacedKeys,
+      perSecond: pacedKeys * PER_SECOND,
+    },
+    parley("mixed: one send among nine lists", { goal: toBare(0.33), followed: true }, mixed),
     { ...parley("mixed, one connection", {}, mixed), connections: 1 },
-    parley(`mixed, ${shown(keys)} keys and chats`, { rest: REST_MS, followed: true, ...warm }, async (place) => {
-      const busy = await manyKeys(place, keys);
+    parley(`mixed, ${shown(manyKeys)} keys and chats`, { rest: REST_MS, followed: true }, async (place) => {
+      const busy = await busyKeys(place, manyKeys);
       return inTurn(
         busy.map(({ path, secret }, n) => (n % IN_A_MIX === 0 ? sent(path, secret) : get(path, secret))),
         200,
@@ -81,15 +85,14 @@ export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
     }),
     { ...parley("list, 100 callers", LISTED, first), connections: CALLERS },
     { ...parley("list, one connection", { floor: BARE_LIST_ALONE, goal: LIST_ALONE }, first), connections: 1 },
-    ...DELAYS.map((ms) => delayed("list, one connection", ms, 1, first)),
-    ...DELAYS.map((ms) => delayed("list, 100 callers", ms, CALLERS, first)),
+    ...DELAYS.map((ms) => distant("list", ms, { ...PACED, ...(ms === FAR_MS && { goal: FAR }) }, first)),
+    ...DELAYS.map((ms) => distant("list, 100 callers", ms, { connections: CALLERS }, first)),
   ];
 }
 
-export function sendCases({ keys }: Sizes): Case[] {
-  const warm = { warmUp: keys * WARM_UP };
+export function sendCases({ manyKeys }: Sizes): Case[] {
   return [
-    parley(SEND, { ...SENT, goal: toBare(0.2, 0.28), followed: true }, (place) => send(place, HELLO_BODY)),
+    parley(SEND, { ...SENT, goal: toBare(0.25), followed: true }, (place) => send(place, HELLO_BODY)),
     { ...parley("send, 100 callers", SENT, (place) => send(place, HELLO_BODY)), connections: CALLERS },
     parley("send with a template", { ...SENT, goal: { to: SEND, of: "rate", must: 0.9 } }, async (place) => {
       const organization = await createOrganization(place);
@@ -102,29 +105,25 @@ export function sendCases({ keys }: Sizes): Case[] {
       const { path, secret } = await keyAndChat(place, 0);
       return eachOnce(() => post(path, HELLO_BODY, { ...authorized(secret), "Idempotency-Key": unique() }), 201);
     }),
-    parley(
-      `send, ${shown(keys)} keys and chats`,
-      { ...SENT, rest: REST_MS, followed: true, ...warm },
-      async (place) => {
-        const busy = await manyKeys(place, keys);
-        return inTurn(
-          busy.map(({ path, secret }) => sent(path, secret)),
-          201,
-        );
-      },
-    ),
+    parley(`send, ${shown(manyKeys)} keys and chats`, { ...SENT, rest: REST_MS, followed: true }, async (place) => {
+      const busy = await busyKeys(place, manyKeys);
+      return inTurn(
+        busy.map(({ path, secret }) => sent(path, secret)),
+        201,
+      );
+    }),
     {
       ...parley(SEND_ALONE, { floor: BARE_SEND_ALONE, goal: SENT_ALONE, followed: true }, (place) =>
         send(place, HELLO_BODY),
       ),
       connections: 1,
     },
-    delayed(SEND_ALONE, DELAYS[0], 1, (place) => send(place, HELLO_BODY)),
+    distant("send", FAR_MS, { ...PACED, goal: FAR }, (place) => send(place, HELLO_BODY)),
   ];
 }
 
 export const REFUSALS: Case[] = [
-  parley("429: over the limit", { floor: REFUSAL, goal: toBare(0.85, 0.95) }, async (place) => {
+  parley("429: over the limit", { floor: REFUSAL, goal: toBare(0.9) }, async (place) => {
     const rateLimit = { limit: 1, windowSeconds: 3_600 };
     const { secret } = await createKey(await createOrganization(place), { rateLimit });
     await (await place.ask("/api/v1/key", { headers: authorized(secret) })).arrayBuffer();
@@ -184,13 +183,33 @@ async function keyAndChat(place: Place, messages: number, given?: Organization) 
   return { path: `/api/v1/chats/${chatId}/messages`, secret };
 }
 
-/** A case of the service with a delay on each hop. */
-function delayed(name: string, ms: number, connections: number, make: Case["make"]): Case {
-  return { name: `${name}, ${ms} ms a hop`, front: `delayed${ms}`, connections, make };
+/** A warm case of the service, far from its objects. */
+function distant(
+  name: string,
+  ms: number,
+  more: Pick<Case, "connections" | "goal" | "perSecond">,
+  make: Case["make"],
+): Case {
+  return { name: `distance: ${name}, ${ms} ms each way`, front: `delayed${ms}`, warm: true, ...more, make };
+}
+
+/** Lists of many chats, each by a key of its own. */
+function spread(count: number, compared: Pick<Case, "goal">): Case {
+  return parley(`spread: list, ${shown(count)} keys and chats`, { floor: bareSpread(count), ...compared }, (place) =>
+    listsOf(place, count),
+  );
+}
+
+async function listsOf(place: Place, keys: number): Promise<Traffic> {
+  const busy = await busyKeys(place, keys);
+  return inTurn(
+    busy.map(({ path, secret }) => get(path, secret)),
+    200,
+  );
 }
 
 /** Keys, each with a chat of its own. No two requests of such a case that are under way are the same. */
-async function manyKeys(place: Place, count: number) {
+async function busyKeys(place: Place, count: number) {
   const organization = await createOrganization(place);
   const channel = await createChannel(organization);
   const all: { path: string; secret: string }[] = [];

@@ -6,10 +6,9 @@ import type { Scripts } from "./build.ts";
 import type { Case } from "./cases.ts";
 import { type CpuProfile, startProfile, stopProfile } from "./cpu-profile.ts";
 import { openInspector } from "./inspector.ts";
-import { runOnce, warmUp } from "./rounds.ts";
+import { runOnce, WARM_UP_SECONDS } from "./rounds.ts";
 import { type Front, withServer } from "./server.ts";
 
-const WARM_UP_SECONDS = 1;
 const SAMPLE_EVERY_MICROS = 200;
 
 export interface FunctionSamples {
@@ -42,7 +41,6 @@ export async function profile(each: Case, settings: RunSettings & { folder: stri
     const port = await lastingPort();
     return withServer(setup, { counted: false, showErrors: false, inspector: port }, async (server) => {
       const run = (seconds: number) => runOnce(server.url(each.front), drive, prepared, seconds);
-      await warmUp(server.url(each.front), prepared);
       await run(WARM_UP_SECONDS);
       const inspectors = await Promise.all(workers.map(({ name }) => openInspector(name, port)));
       log("Profiling");

@@ -37,7 +37,7 @@ interface Ratios {
   cpuToBare: number | null;
   toFloor: number | null;
   toLiteral: number | null;
-  /** `byCpu` is the ratio of requests for a second of the server's CPU time. Null for a goal of p50. */
+  /** `byCpu` is the ratio of requests for a second of the server's CPU time. Null for a goal that is not of rates. */
   goal: (Goal & { measured: number; byCpu: number | null }) | null;
 }
 
@@ -56,12 +56,17 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>, after = 
       const ratios = turns.flatMap((turn, round) => (others[round] ? [pick(turn) / pick(others[round])] : []));
       return ratios.length > 0 ? median(ratios) : null;
     };
-    const bare = each.front.startsWith("delayed") ? undefined : bareOf(each.connections);
+    const isSlowedDown = each.front.startsWith("delayed") || each.perSecond !== undefined;
+    const bare = isSlowedDown ? undefined : bareOf(each.connections);
     const cpu = turns.some((turn) => turn.cpu === null) ? null : median(of((turn) => turn.cpu ?? 0));
     const cpuRatioTo = (other: string | undefined) =>
       cpu === null ? null : ratioTo(other, (turn) => 1 / (turn.cpu ?? Number.NaN));
     const { goal } = each;
-    const measured = goal ? ratioTo(goal.to, (turn) => turn[goal.of]) : null;
+    const figure = (goal: Goal): number | null => {
+      if (goal.to !== null) return ratioTo(goal.to, (turn) => turn[goal.of]);
+      return goal.of === "calls" ? (counts?.objectCalls ?? null) : median(of(({ p50 }) => p50));
+    };
+    const measured = goal && turns.length > 0 ? figure(goal) : null;
     return {
       name: each.name,
       connections: each.connections,

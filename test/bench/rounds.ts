@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { cpuTime } from "../support/world/processes.ts";
 import type { Case, Traffic } from "./cases.ts";
-import { type Driver, type Measured, drive as nodeDrive } from "./driver.ts";
+import { type Driver, type Load, type Measured, drive as nodeDrive } from "./driver.ts";
 import type { Server } from "./server.ts";
 
 /** One turn of a case. `cpu` is the server's CPU time for a request in microseconds, and null outside Linux. */
@@ -22,7 +22,15 @@ export interface CaseTurns {
   unexpected: string | null;
 }
 
-const WARM_UP_SECONDS = 0.3;
+/** More than the second in which a key's object gives no units ahead. */
+export const WARM_UP_SECONDS = 1.5;
+const FIRST_SECONDS = 0.3;
+
+/** How long a turn is, and in a warm case what comes before it. */
+interface TurnTimes {
+  seconds: number;
+  warmUpSeconds: number;
+}
 
 /**
  * Gives each case a turn in each round, so a machine that slows down slows all cases. Each round begins with another
@@ -31,16 +39,17 @@ const WARM_UP_SECONDS = 0.3;
 export async function runRounds(
   server: Server,
   cases: Prepared[],
-  { drive, rounds, seconds }: { drive: Driver; rounds: number; seconds: number },
+  { drive, rounds, seconds, warmUpSeconds }: { drive: Driver; rounds: number } & TurnTimes,
   onRound: (round: number) => void,
 ): Promise<Map<Case, CaseTurns>> {
   const results = new Map<Case, CaseTurns>(cases.map(({ each }) => [each, { turns: [], unexpected: null }]));
-  for (const each of cases) await turn(server, drive, each, Math.min(seconds, WARM_UP_SECONDS));
+  const first = { seconds: Math.min(seconds, FIRST_SECONDS), warmUpSeconds: 0 };
+  for (const each of cases) await turn(server, drive, each, first);
   for (let round = 0; round < rounds; round++) {
     onRound(round);
     const begin = round % cases.length;
     for (const { each, traffic } of [...cases.slice(begin), ...cases.slice(0, begin)]) {
-      const { unexpected, ...measured } = await turn(server, drive, { each, traffic }, seconds);
+      const { unexpected, ...measured } = await turn(server, drive, { each, traffic }, { seconds, warmUpSeconds });
       const result = results.get(each);
       result?.turns.push(measured);
       if (result) result.unexpected ??= unexpected;
@@ -50,9 +59,14 @@ export async function runRounds(
 }
 
 /** One turn of a case, and its first response with a wrong status. */
-export async function turn(server: Server, drive: Driver, { each, traffic }: Prepared, seconds: number) {
+export async function turn(
+  server: Server,
+  drive: Driver,
+  { each, traffic }: Prepared,
+  { seconds, warmUpSeconds }: TurnTimes,
+) {
   const url = server.url(each.front);
-  await warmUp(url, { each, traffic });
+  await warmUp(url, { each, traffic }, warmUpSeconds);
   const before = await cpuTime(server.pid);
   const { requests, seconds: took, ...measured } = await runOnce(url, drive, { each, traffic }, seconds);
   const after = await cpuTime(server.pid);
@@ -64,14 +78,17 @@ export async function turn(server: Server, drive: Driver, { each, traffic }: Pre
   };
 }
 
-/** Sends what comes before a turn of a case, if it has a `warmUp`. */
-export async function warmUp(url: URL, { each, traffic }: Prepared): Promise<void> {
-  if (!each.warmUp) return;
-  await nodeDrive({ url, connections: each.connections, ...traffic }, { requests: each.warmUp });
+/** Sends what comes before a turn of a warm case. */
+export async function warmUp(url: URL, prepared: Prepared, seconds: number): Promise<void> {
+  if (prepared.each.warm && seconds > 0) await nodeDrive(loadOf(url, prepared), { seconds });
+}
+
+export function loadOf(url: URL, { each: { connections, perSecond }, traffic }: Prepared): Load {
+  return { url, connections, perSecond, ...traffic };
 }
 
 /** Sends the requests of a case for a few seconds, or does what it does instead. */
-export function runOnce(url: URL, drive: Driver, { each, traffic }: Prepared, seconds: number): Promise<Measured> {
-  const driven = () => drive({ url, connections: each.connections, ...traffic }, seconds);
-  return traffic.run ? traffic.run(url, { seconds, drive: driven }) : driven();
+export function runOnce(url: URL, drive: Driver, prepared: Prepared, seconds: number): Promise<Measured> {
+  const driven = () => drive(loadOf(url, prepared), seconds);
+  return prepared.traffic.run?.(url, { seconds, drive: driven }) ?? driven();
 }

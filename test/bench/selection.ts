@@ -4,7 +4,7 @@ import type { Case } from "./cases.ts";
 import { coldCases } from "./cold-cases.ts";
 import { directoryCases } from "./directory-cases.ts";
 import { eventCases } from "./event-cases.ts";
-import { BARE, bareOf, floorCases } from "./floor-cases.ts";
+import { BARE, bareOf, floorCases, PARTS } from "./floor-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
 import { metricsCases } from "./metrics-cases.ts";
@@ -21,7 +21,7 @@ export function selectCases(
   const chosen = all.filter(
     (each) => (only === null || each.name.includes(only)) && (scale || !each.scale) && (!goals || each.goal),
   );
-  const compared = new Set([BARE, ...chosen.flatMap((each) => comparedTo(each, goals))]);
+  const compared = new Set<string | null | undefined>([BARE, ...chosen.flatMap((each) => comparedTo(each, goals))]);
   return all.filter((each) => chosen.includes(each) || compared.has(each.name));
 }
 
@@ -54,6 +54,6 @@ function allCases(sizes: Sizes): Case[] {
   ];
 }
 
-function comparedTo({ connections, floor, literal, goal }: Case, goals: boolean): (string | undefined)[] {
-  return goals ? [floor, goal?.to] : [bareOf(connections), floor, literal, goal?.to];
+function comparedTo({ connections, floor, literal, goal }: Case, goals: boolean): (string | null | undefined)[] {
+  return goals ? [...PARTS, floor, goal?.to] : [bareOf(connections), floor, literal, goal?.to];
 }

@@ -37,7 +37,7 @@ export interface ServerOptions {
   inspector?: number;
 }
 
-/** Milliseconds added to each hop. Each has a Worker of its own. */
+/** Milliseconds added to each way of a hop. Each has a Worker of its own. */
 export const DELAYS = [20, 50, 100] as const;
 
 /**

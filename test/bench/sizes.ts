@@ -7,8 +7,10 @@ export interface Sizes {
   /** Chats of an organization, and of a large one. */
   chats: number;
   manyChats: number;
-  /** Keys that are busy at once, each with a chat of its own. */
+  /** Keys that are busy at once, each with a chat of its own: those of some callers, of many, and of a few at a pace. */
   keys: number;
+  manyKeys: number;
+  pacedKeys: number;
   /** Keys and chats whose objects are not in memory. */
   asleep: number;
   /** Channels, or organizations, whose metrics are read at once. */
@@ -21,7 +23,9 @@ export const FULL: Sizes = {
   hugeChat: 1_000_000,
   chats: 10_000,
   manyChats: 1_000_000,
-  keys: 1_000,
+  keys: 100,
+  manyKeys: 1_000,
+  pacedKeys: 20,
   asleep: 1_000,
   watched: 1_000,
 };

@@ -28,14 +28,16 @@ const COLUMNS: Column<Row>[] = [
 
 type Measured = { name: string; goal: NonNullable<Row["goal"]> };
 
+/** What a goal without another case is of. */
+const FIGURES = { p50: "p50 ms", calls: "calls a request" };
+
 const GOAL_COLUMNS: Column<Measured>[] = [
   ["goal", ({ name }) => name],
-  ["compared to", ({ goal }) => goal.to],
-  ["ratio of", ({ goal }) => goal.of],
+  ["compared to", ({ goal }) => goal.to ?? ""],
+  ["of", ({ goal }) => (goal.to === null ? FIGURES[goal.of] : goal.of)],
   ["measured", ({ goal }) => goal.measured.toFixed(3)],
   ["by CPU", ({ goal }) => goal.byCpu?.toFixed(3) ?? ""],
   ["must", ({ goal }) => `${goal.of === "rate" ? "≥" : "≤"} ${goal.must}`],
-  ["aim", ({ goal }) => ratio(goal.aim ?? null)],
   ["", ({ goal }) => (isReached(goal) ? "" : "missed")],
 ];
 

@@ -3,7 +3,7 @@ import { access, constants, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Driver, Load } from "./driver.ts";
+import { type Driver, type Load, nodeDriver } from "./driver.ts";
 
 const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 
@@ -40,9 +40,12 @@ export async function findWrk(path = process.env.PATH ?? ""): Promise<string | n
  *
  * One thread of wrk spends 12 µs of CPU on a request to a bare route, and the runtime at least four times as much.
  * Reading the status of each response, with its headers, adds up to 4 µs.
+ *
+ * wrk knows no pace, so requests with one are sent from Node.
  */
 export function wrkDriver(wrk: string, folder: string): Driver {
   return async (load, given) => {
+    if (load.perSecond !== undefined) return nodeDriver(load, given);
     const seconds = Math.ceil(given);
     const requests = requestsOf(load, seconds);
     const file = join(folder, "requests");

@@ -5,14 +5,18 @@ type DelayedEnv = Env & { DELAY_MS: number };
 
 const delayed = new WeakMap<Env, Env>();
 
-/** The service with `DELAY_MS` added to each hop, as if the objects were on another continent. */
+/** The service with `DELAY_MS` added to each way of a hop, as if the objects were on another continent. */
 export default {
   fetch(request, env, context) {
     let far = delayed.get(env);
     if (!far) {
       far = withHops(env, async (_hop, _statements, go) => {
         await scheduler.wait(env.DELAY_MS);
-        return go();
+        try {
+          return await go();
+        } finally {
+          await scheduler.wait(env.DELAY_MS);
+        }
       });
       delayed.set(env, far);
     }

@@ -18,7 +18,7 @@ export class FloorObject extends DurableObject<FloorEnv> {
     return this.#sql.exec<{ doc: string }>("select doc from rows limit 1").one().doc;
   }
 
-  /** Takes what an admission or a read of a page is asked with, and answers a text as they do. */
+  /** Takes what a read of a page is asked with, and answers a text as it does. */
   answer(_asked: unknown, _position: unknown, _version: unknown): string {
     return ANSWER;
   }
@@ -52,13 +52,6 @@ const SAFE = {
 const REFUSAL_HEADERS = new Headers({ ...SAFE, "WWW-Authenticate": "Bearer" });
 
 const ANSWER = JSON.stringify({ outcome: "unchanged", version: "1".repeat(16) });
-const ASKED = {
-  call: "c".repeat(36),
-  hash: "h".repeat(64),
-  address: "203.0.113.7",
-  permission: "messages:read",
-  units: 1,
-};
 const AS = { organizationId: "org_g1234567890123456", knownIdentity: null, isRepeat: false, asText: true };
 /** A page of 20 short messages, with the headers that a list has. */
 const PAGE = new TextEncoder().encode("x".repeat(10_700));
@@ -95,19 +88,13 @@ const app = new Hono<{ Bindings: FloorEnv }>()
     await Promise.all([c.env.OBJECTS.getByName("one").nothing(), c.env.OBJECTS.getByName("two").nothing()]);
     return c.json(OK);
   })
-  .get("/list/:key/:chat", async (c) => {
-    const { key, chat } = c.req.param();
-    await Promise.all([
-      c.env.OBJECTS.getByName(key).answer(key, ASKED, null),
-      c.env.OBJECTS.getByName(chat).answer(AS, { page: 1, limit: 20 }, "1".repeat(16)),
-    ]);
+  .get("/list/:chat", async (c) => {
+    await c.env.OBJECTS.getByName(c.req.param("chat")).answer(AS, { page: 1, limit: 20 }, "1".repeat(16));
     return answered(PAGE, 200);
   })
-  .post("/send/:key/:chat", async (c) => {
-    const { key, chat } = c.req.param();
+  .post("/send/:chat", async (c) => {
     const { content } = (await c.req.json()) as { content: string };
-    await c.env.OBJECTS.getByName(key).answer(key, ASKED, null);
-    return answered(await c.env.OBJECTS.getByName(chat).writeTwo(AS, DOC + content), 201);
+    return answered(await c.env.OBJECTS.getByName(c.req.param("chat")).writeTwo(AS, DOC + content), 201);
   })
   .get("/many", async (c) => {
     await Promise.all(Array.from({ length: CALLS }, () => c.env.OBJECTS.getByName("one").nothing()));
