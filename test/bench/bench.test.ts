@@ -103,8 +103,8 @@ test("every case is prepared, counted and timed, and gets the expected responses
     "distance: list, 100 callers, 20 ms each way",
     "distance: send, 20 ms each way",
   ]);
-  // The way to an object and back.
-  expect(far.filter(({ p50 }) => p50 < 40)).toEqual([]);
+  // The way to an object and back: at most 3 ms each are taken off, because timers come late.
+  expect(far.filter(({ p50 }) => p50 < 34)).toEqual([]);
 
   const followed = rows.filter(({ after }) => after !== null).map(({ name }) => name);
   expect(followed).toEqual(cases.filter((each) => each.followed).map(({ name }) => name));
@@ -213,6 +213,7 @@ test("--goals runs only the cases with a goal, and the cases that they are compa
     "one call that writes a row",
     "one call that writes a row, one connection",
     "one empty object call",
+    "one empty object call, 20 ms each way",
     "one empty object call, one connection",
     "two at once",
     "two at once, one connection",

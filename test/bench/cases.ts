@@ -49,6 +49,8 @@ export interface CaseTurn {
 }
 
 export const CONNECTIONS = 16;
+/** Of one caller at a pace. */
+export const PER_SECOND = 20;
 /** For how many turns there are requests that are sent once in a run. */
 const MAX_TURNS = 20;
 
@@ -83,6 +85,11 @@ export function onceInARun(requests: string[], status: number): Traffic {
       return drive({ ...load, statuses: [status] }, { requests: some.length });
     },
   };
+}
+
+/** Callers at a pace, with a connection each. */
+export function paced(callers: number): Pick<Case, "connections" | "perSecond"> {
+  return { connections: callers, perSecond: callers * PER_SECOND };
 }
 
 /** An id that is never used again. */

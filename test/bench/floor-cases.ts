@@ -1,7 +1,8 @@
-import { type Case, CONNECTIONS, type Goal, inTurn, onceInARun, same } from "./cases.ts";
+import { type Case, CONNECTIONS, type Goal, inTurn, onceInARun, paced, same } from "./cases.ts";
 import type { Place } from "./fixtures.ts";
 import { CALLS } from "./many-calls.ts";
 import { get, post } from "./request.ts";
+import { DELAYS } from "./server.ts";
 import { type Sizes, shown } from "./sizes.ts";
 
 export const BARE = "bare: one Hono route";
@@ -25,6 +26,10 @@ export const ASLEEP_AND_QUERY = "two objects that were asleep, and a D1 query be
 
 /** What the platform takes for the parts of a list and a send: `--goals` has all of them. */
 export const PARTS = [BARE, BARE_ALONE, ONE_CALL, ONE_ALONE, TWO_CALLS, TWO_ALONE, ONE_WRITE, WRITE_ALONE];
+
+/** The distance of the cases with a goal: milliseconds each way. */
+export const FAR_MS = DELAYS[0];
+export const FAR_CALL = `one empty object call, ${FAR_MS} ms each way`;
 
 /** The bound of lists whose chat is another one for each request. */
 export function bareSpread(chats: number): string {
@@ -58,6 +63,7 @@ const FLOORS: Case[] = [
   floor(BARE_ALONE, get("/bare", ""), 1),
   floor(ONE_CALL, get("/one", "")),
   floor(ONE_ALONE, get("/one", ""), 1),
+  { ...floor(FAR_CALL, get(`/far/${FAR_MS}`, "")), ...paced(1) },
   floor(TWO_CALLS, get("/two", "")),
   floor(TWO_ALONE, get("/two", ""), 1),
   floor(BARE_LIST, get("/list/one", "")),

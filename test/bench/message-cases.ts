@@ -6,13 +6,26 @@ import {
   type Organization,
 } from "../support/world/factories.ts";
 import { caller } from "../support/world/world.ts";
-import { type Case, eachOnce, type Goal, inTurn, parley, same, type Traffic, unique } from "./cases.ts";
+import {
+  type Case,
+  eachOnce,
+  type Goal,
+  inTurn,
+  PER_SECOND,
+  paced,
+  parley,
+  same,
+  type Traffic,
+  unique,
+} from "./cases.ts";
 import type { Place } from "./fixtures.ts";
 import {
   BARE_LIST,
   BARE_LIST_ALONE,
   BARE_SEND_ALONE,
   bareSpread,
+  FAR_CALL,
+  FAR_MS,
   ONE_ALONE,
   ONE_CALL,
   ONE_WRITE,
@@ -30,8 +43,6 @@ const CALLERS = 100;
 const REST_MS = 6_000;
 /** Requests of which one is a send and the others are lists. */
 const IN_A_MIX = 10;
-/** Of one caller, when a case has a pace. */
-const PER_SECOND = 20;
 export const SEND = "send";
 export const SEND_ALONE = "send, one connection";
 const HELLO_BODY = '{"content":"Hello"}';
@@ -40,10 +51,8 @@ const LISTED = { floor: BARE_LIST, literal: LITERAL_LIST };
 const LIST_ALONE: Goal = { to: ONE_ALONE, of: "p50", must: 1.2 };
 const SENT = { floor: ONE_WRITE, literal: LITERAL_SEND };
 const SENT_ALONE: Goal = { to: WRITE_ALONE, of: "p50", must: 1.6 };
-const PACED = { connections: 1, perSecond: PER_SECOND };
-/** At this distance one call takes 40 ms, and two one after the other 80. */
-const FAR_MS = DELAYS[0];
-const FAR: Goal = { to: null, of: "p50", must: 45 };
+/** One call takes 40 ms, and two one after the other 80. */
+const FAR = { floor: FAR_CALL, goal: { to: null, of: "p50", must: 45 } } as const;
 const FEW_CALLS: Goal = { to: null, of: "calls", must: 1.1 };
 
 export function listCases({ chat, longChat, hugeChat, keys, manyKeys, pacedKeys }: Sizes): Case[] {
@@ -70,8 +79,7 @@ export function listCases({ chat, longChat, hugeChat, keys, manyKeys, pacedKeys 
         { goal: FEW_CALLS },
         (place) => listsOf(place, pacedKeys),
       ),
-      connections: pacedKeys,
-      perSecond: pacedKeys * PER_SECOND,
+      ...paced(pacedKeys),
     },
     parley("mixed: one send among nine lists", { goal: toBare(0.33), followed: true }, mixed),
     { ...parley("mixed, one connection", {}, mixed), connections: 1 },
@@ -85,7 +93,7 @@ export function listCases({ chat, longChat, hugeChat, keys, manyKeys, pacedKeys 
     }),
     { ...parley("list, 100 callers", LISTED, first), connections: CALLERS },
     { ...parley("list, one connection", { floor: BARE_LIST_ALONE, goal: LIST_ALONE }, first), connections: 1 },
-    ...DELAYS.map((ms) => distant("list", ms, { ...PACED, ...(ms === FAR_MS && { goal: FAR }) }, first)),
+    ...DELAYS.map((ms) => distant("list", ms, { ...paced(1), ...(ms === FAR_MS && FAR) }, first)),
     ...DELAYS.map((ms) => distant("list, 100 callers", ms, { connections: CALLERS }, first)),
   ];
 }
@@ -118,7 +126,7 @@ export function sendCases({ manyKeys }: Sizes): Case[] {
       ),
       connections: 1,
     },
-    distant("send", FAR_MS, { ...PACED, goal: FAR }, (place) => send(place, HELLO_BODY)),
+    distant("send", FAR_MS, { ...paced(1), ...FAR }, (place) => send(place, HELLO_BODY)),
   ];
 }
 
@@ -187,7 +195,7 @@ async function keyAndChat(place: Place, messages: number, given?: Organization) 
 function distant(
   name: string,
   ms: number,
-  more: Pick<Case, "connections" | "goal" | "perSecond">,
+  more: Pick<Case, "connections" | "perSecond" | "floor" | "goal">,
   make: Case["make"],
 ): Case {
   return { name: `distance: ${name}, ${ms} ms each way`, front: `delayed${ms}`, warm: true, ...more, make };

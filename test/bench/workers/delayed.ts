@@ -1,4 +1,5 @@
 import worker from "../../../src/index.ts";
+import { away } from "./away.ts";
 import { withHops } from "./hops.ts";
 
 type DelayedEnv = Env & { DELAY_MS: number };
@@ -11,11 +12,11 @@ export default {
     let far = delayed.get(env);
     if (!far) {
       far = withHops(env, async (_hop, _statements, go) => {
-        await scheduler.wait(env.DELAY_MS);
+        await away(env.DELAY_MS);
         try {
           return await go();
         } finally {
-          await scheduler.wait(env.DELAY_MS);
+          await away(env.DELAY_MS);
         }
       });
       delayed.set(env, far);

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { Hono } from "hono";
 import { CALLS } from "../many-calls.ts";
+import { away } from "./away.ts";
 
 interface FloorEnv {
   DB: D1Database;
@@ -86,6 +87,13 @@ const app = new Hono<{ Bindings: FloorEnv }>()
   })
   .get("/two", async (c) => {
     await Promise.all([c.env.OBJECTS.getByName("one").nothing(), c.env.OBJECTS.getByName("two").nothing()]);
+    return c.json(OK);
+  })
+  .get("/far/:ms", async (c) => {
+    const ms = Number(c.req.param("ms"));
+    await away(ms);
+    await c.env.OBJECTS.getByName("one").nothing();
+    await away(ms);
     return c.json(OK);
   })
   .get("/list/:chat", async (c) => {
