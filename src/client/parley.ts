@@ -77,24 +77,25 @@ export class Parley {
     // A redirect is not followed, because it would send the key to another server.
     this.api = createClient<paths>({ baseUrl, headers, redirect: "manual", fetch: fetchWithRetries });
     const uploadWithRetries = retryingFetch({ ...retry, timeoutMs: Math.max(retry.timeoutMs ?? 0, UPLOAD_MS) });
-    this.#call = (path, init, body) => {
+    this.#call = (path, { signal, ...init }, body) => {
       const all = { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } };
       const request = new Request(`${baseUrl}${path}`, { ...all, redirect: "manual" });
-      return body ? uploadWithRetries(request, body) : fetchWithRetries(request);
+      const options = signal ? { signal } : {};
+      return body ? uploadWithRetries(request, { ...options, body }) : fetchWithRetries(request, options);
     };
-    const { fetch: send = (request: Request) => fetch(request) } = retry;
-    const requestOf = (path: string, query: Record<string, string>, signal: AbortSignal) =>
-      new Request(`${baseUrl}${path}?${new URLSearchParams(query)}`, { headers, redirect: "manual", signal });
+    const { fetch: send = (request, init) => fetch(request, init) } = retry;
+    const requestOf = (path: string, query: Record<string, string>) =>
+      new Request(`${baseUrl}${path}?${new URLSearchParams(query)}`, { headers, redirect: "manual" });
     this.#source = {
       async page(query, signal) {
-        const response = await fetchWithRetries(requestOf("/events", query, signal));
+        const response = await fetchWithRetries(requestOf("/events", query), { signal });
         const body: unknown = await response.json().catch(() => null);
         if (!response.ok) throw responseError(response, body);
         return body as Awaited<ReturnType<EventSource["page"]>>;
       },
       async stream(query, signal) {
-        const request = requestOf("/events/stream", query, signal);
-        return send(request).catch((cause: unknown) => {
+        const request = requestOf("/events/stream", query);
+        return send(request, { signal }).catch((cause: unknown) => {
           throw signal.aborted ? signal.reason : unreachable(request.url, cause);
         });
       },

@@ -3,6 +3,14 @@ import { ParleyError, retryAfterOf } from "./error.ts";
 
 const BACKOFF = { firstMs: 500, maxMs: 8_000 };
 
+export type Fetch = (request: Request, init: { signal: AbortSignal }) => Promise<Response>;
+
+interface CallOptions {
+  body?: Blob;
+  /** Without it, the request's own, which must then not be a copy. */
+  signal?: AbortSignal;
+}
+
 export interface RetryOptions {
   /** How often a failed request is repeated; 4 by default. A 429 doesn't count, but with 0 nothing is repeated. */
   retries?: number;
@@ -12,8 +20,8 @@ export interface RetryOptions {
   deadlineMs?: number;
   /** The time for one attempt; 60,000 by default. */
   timeoutMs?: number;
-  /** Replaces `fetch`. */
-  fetch?: (request: Request) => Promise<Response>;
+  /** Replaces `fetch`. The signal ends the call: a copied request may have lost its own. */
+  fetch?: Fetch;
 }
 
 /**
@@ -28,18 +36,19 @@ export function retryingFetch({
   maxWaitMs = 60_000,
   deadlineMs = 300_000,
   timeoutMs = 60_000,
-  fetch: send = (request) => fetch(request),
-}: RetryOptions = {}): (request: Request, body?: Blob) => Promise<Response> {
-  return async function fetchWithRetries(request, body) {
+  fetch: send = (request, init) => fetch(request, init),
+}: RetryOptions = {}): (request: Request, options?: CallOptions) => Promise<Response> {
+  return async function fetchWithRetries(request, { body, signal = request.signal } = {}) {
     const end = Date.now() + deadlineMs;
     for (let [failures, limited] = [0, 0]; ; ) {
-      const result = await attempt(send, body ? new Request(request, { body }) : request.clone(), timeoutMs);
+      const copy = body ? new Request(request, { body }) : request.clone();
+      const result = await attempt(send, copy, signal, timeoutMs);
       const isLimited = result.status === 429;
       if (isLimited) limited++;
       else failures++;
       const wait = isLimited ? waitAfterLimit(result, limited) : waitAfterFailure(request, result, failures);
       const mayWait = isLimited ? retries > 0 && Date.now() + (wait?.ms ?? 0) < end : failures <= retries;
-      if (wait && wait.least <= maxWaitMs && mayWait) await pause(wait.ms, request.signal);
+      if (wait && wait.least <= maxWaitMs && mayWait) await pause(wait.ms, signal);
       else if (result instanceof ParleyError) throw result;
       else return result;
     }
@@ -67,23 +76,30 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** One attempt. A body in JSON is read here, so that a connection that is cut inside it counts as a failure. */
+/**
+ * One attempt. A body in JSON is read here, so that a connection that is cut inside it counts as a failure.
+ *
+ * The signal goes beside the request, not in it: Node's garbage collector cuts a copied request from its signal, and then
+ * nothing ends the call.
+ * @see https://github.com/nodejs/undici/issues/4068
+ */
 async function attempt(
-  send: (request: Request) => Promise<Response>,
+  send: Fetch,
   request: Request,
+  callSignal: AbortSignal,
   timeoutMs: number,
 ): Promise<Response | ParleyError> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
   try {
-    const signal = AbortSignal.any([request.signal, deadline.signal]);
-    const response = await send(new Request(request, { signal }));
+    const signal = AbortSignal.any([callSignal, deadline.signal]);
+    const response = await send(request, { signal });
     if (!response.headers.get("Content-Type")?.includes("json")) return response;
     const { status, statusText, headers } = response;
     const body = await response.arrayBuffer();
     return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
   } catch (cause) {
-    if (request.signal.aborted) throw request.signal.reason;
+    if (callSignal.aborted) throw callSignal.reason;
     return unreachable(request.url, deadline.signal.aborted ? `no answer in ${timeoutMs / 1_000} s` : cause);
   } finally {
     clearTimeout(timer);

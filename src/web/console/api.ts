@@ -40,15 +40,15 @@ export function apiOf(organizationId: string): Api {
 
 /** Where the organization's events come from, for `followEvents`. */
 export function eventsOf(organizationId: string): EventSource {
-  const requestOf = (path: string, query: Record<string, string>, signal: AbortSignal) =>
-    new Request(`${baseOf(organizationId)}${path}?${new URLSearchParams(query)}`, { signal });
+  const requestOf = (path: string, query: Record<string, string>) =>
+    new Request(`${baseOf(organizationId)}${path}?${new URLSearchParams(query)}`);
   return {
     async page(query, signal) {
-      return bodyOf(await fetchWithRetries(requestOf("/events", query, signal)));
+      return bodyOf(await fetchWithRetries(requestOf("/events", query), { signal }));
     },
     async stream(query, signal) {
-      const request = requestOf("/events/stream", query, signal);
-      return watchedFetch(request).catch((cause: unknown) => {
+      const request = requestOf("/events/stream", query);
+      return watchedFetch(request, { signal }).catch((cause: unknown) => {
         throw signal.aborted ? signal.reason : unreachable(request.url, cause);
       });
     },
@@ -58,7 +58,7 @@ export function eventsOf(organizationId: string): EventSource {
 /** A part of the organization's export, as lines. @param after what the part before named; empty for the first. @throws ParleyError */
 export async function exportPart(organizationId: string, after: string, signal: AbortSignal): Promise<string> {
   const path = `/export${after && `?after=${encodeURIComponent(after)}`}`;
-  const response = await watchedFetch(new Request(addressOf(organizationId, path), { signal }));
+  const response = await watchedFetch(new Request(addressOf(organizationId, path)), { signal });
   return response.ok ? response.text() : bodyOf(response);
 }
 
@@ -102,12 +102,12 @@ async function send({ method, path, body, headers = {}, signal }: ApiRequest): P
 }
 
 /** Any request can find that the session is over. */
-async function watchedFetch(request: Request): Promise<Response> {
+async function watchedFetch(request: Request, { signal }: { signal: AbortSignal }): Promise<Response> {
   markAsScript(request);
   const sentAt = Date.now();
-  const response = await fetch(request).catch((cause: unknown) => {
+  const response = await fetch(request, { signal }).catch((cause: unknown) => {
     // A screen that was left ends its requests.
-    if (!request.signal.aborted) heard(false);
+    if (!signal.aborted) heard(false);
     throw cause;
   });
   heard(response.status < 500);
