@@ -153,7 +153,8 @@ async function askObject(
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const call = crypto.randomUUID();
   const held = requester.newGrant(call);
-  if (held) void endAfter(held, GRANT_MS);
+  // By a timer too, because a clock may stand still or be set back.
+  const cancelEnd = held && endAfter(held, GRANT_MS);
   const asked = {
     call,
     hash,
@@ -180,6 +181,8 @@ async function askObject(
   if (held && grant) {
     requester.keep(held, grant, caller);
     ctx.waitUntil(returnLater(env, id, key, held));
+  } else {
+    cancelEnd?.();
   }
   const own = Array.from({ length: units }, (_, before): Share => {
     if (before >= granted) return null;
@@ -188,16 +191,17 @@ async function askObject(
   return [...shares, ...own];
 }
 
-/** Ends a grant by a timer too, because a clock may stand still or be set back. */
-async function endAfter(grant: HeldGrant, ms: number): Promise<void> {
-  await SYSTEM_CLOCK.wait(ms);
-  grant.isOver = true;
+/** @returns a function that cancels it */
+function endAfter(grant: HeldGrant, ms: number): () => void {
+  return SYSTEM_CLOCK.timer(ms, () => {
+    grant.isOver = true;
+  });
 }
 
 /** Returns what is unused of a grant after its end, if no call took it along. */
 async function returnLater(env: Env, keyId: string, key: HeldKey, grant: HeldGrant): Promise<void> {
-  await endAfter(grant, grant.endsInMs);
-  await SYSTEM_CLOCK.wait(RETURN_AFTER_MS);
+  endAfter(grant, grant.endsInMs);
+  await new Promise<void>((resolve) => SYSTEM_CLOCK.timer(grant.endsInMs + RETURN_AFTER_MS, resolve));
   if (!key.grants.has(grant)) return;
   const returned = key.takeEnded().filter(({ unused }) => unused > 0);
   if (returned.length > 0) await giveBack(env, keyId, returned);

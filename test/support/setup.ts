@@ -4,6 +4,7 @@ import { afterEach, vi } from "vitest";
 import * as worker from "../../src/index.ts";
 import { beginFile, disturb } from "../jitter/runtime.ts";
 import { watchForSecrets } from "./canaries.ts";
+import { withoutGrants } from "./grants.ts";
 import { followTests } from "./running-test.ts";
 import { keepWorkerInPlace } from "./worker-in-place.ts";
 
@@ -22,6 +23,7 @@ vi.unstubAllGlobals();
 if (globalThis.testFile === undefined) {
   endTimersWithTheirFile();
   waitPatiently();
+  withoutGrants(worker.KeyObject);
   if (env.TEST_JITTER) disturb(worker);
 }
 globalThis.testFile = (globalThis.testFile ?? 0) + 1;
@@ -39,6 +41,7 @@ function putBackAfterEachTest(): void {
     vi.restoreAllMocks();
     vi.unstubAllGlobals();
     vi.useRealTimers();
+    globalThis.grantsUnits = false;
   });
 }
 

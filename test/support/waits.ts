@@ -5,24 +5,38 @@ interface Wait {
   at: number;
 }
 
+/** The lengths of an isolate's timers for grants. Shorter ones share calls, and longer ones are deadlines. */
+const isOfGrant = (ms: number) => ms > 3 && ms <= 2_000 && ms !== 1_000;
+
 /**
- * Until the end of the test, the service's waits end only when `pass` moves the clock to their end. Needs a stopped clock.
- * Each wait polls the clock, because the runtime lets no request or object end the wait of another.
+ * Until the end of the test, the service's waits and its timers for grants end only when `pass` moves the clock to their
+ * end. Needs a stopped clock. Each polls the clock, because the runtime lets no request or object end the wait of another.
  */
 export function stopWaits() {
   const waits = new Set<Wait>();
   const tick = scheduler.wait.bind(scheduler);
-  const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (ms: number) => {
-    const wait = { ms, at: Date.now() + ms };
+  const start = setTimeout;
+  const stop = clearTimeout;
+  const untilOver = async (wait: Wait) => {
     waits.add(wait);
     while (waits.has(wait) && Date.now() < wait.at) await tick(1);
-    waits.delete(wait);
+    return waits.delete(wait);
+  };
+  const begin = (ms: number): Wait => ({ ms, at: Date.now() + ms });
+  const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (ms: number) => void (await untilOver(begin(ms))));
+  vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => {
+    if (!isOfGrant(ms)) return start(run, ms);
+    const wait = begin(ms);
+    void untilOver(wait).then((isOver) => isOver && run());
+    return wait;
+  });
+  vi.stubGlobal("clearTimeout", (timer: Wait & number) => {
+    if (!waits.delete(timer)) stop(timer);
   });
   onTestFinished(() => {
     spy.mockRestore();
     waits.clear();
   });
-  const of = (ms: number) => [...waits].filter((wait) => wait.ms === ms).length;
   return {
     /** Moves the clock, and ends the waits that are over by then, in order. */
     async pass(ms: number): Promise<void> {
@@ -40,11 +54,11 @@ export function stopWaits() {
     /** Resolves when a wait of this length has begun. */
     async begun(ms: number): Promise<void> {
       await vi.waitFor(() => {
-        if (of(ms) === 0)
-          throw new Error(`No wait of ${ms} ms has begun, only of ${[...waits].map((wait) => wait.ms)}`);
+        if (this.count(ms) > 0) return;
+        throw new Error(`No wait of ${ms} ms has begun, only of ${[...waits].map((wait) => wait.ms)}`);
       });
     },
     /** How many waits of this length have not ended. */
-    count: of,
+    count: (ms: number) => [...waits].filter((wait) => wait.ms === ms).length,
   };
 }

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { test, vi } from "vitest";
 import { crash, stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
+import { withGrants } from "../../support/grants.ts";
 import { newKey, newOrganization } from "../../support/harness.ts";
 import { stopWaits } from "../../support/waits.ts";
 import { hold, TIMEOUT_MS } from "./hold.ts";
@@ -11,6 +12,7 @@ import { COMMANDS, type RealKey, rules, usage } from "./key-commands.ts";
 import { KeyModel } from "./key-model.ts";
 
 stopTheClock();
+withGrants();
 
 /** Two seconds before a month ends, in a year to come: no alarm rings before its time. */
 const START = Date.UTC(new Date().getUTCFullYear() + 1, 1, 1) - 2_000;

@@ -5,11 +5,13 @@ import type { KeyObject } from "../../../src/keys/object/key-object.ts";
 import { newIsolate } from "../../deep/models/isolates.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { breakObjects, countCalls, replaceMethod } from "../../support/faults.ts";
+import { withGrants } from "../../support/grants.ts";
 import { type Answer, admin, expectError, newKey, newOrganization, statsOf } from "../../support/harness.ts";
 import { stopWaits } from "../../support/waits.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 stopTheClock();
+withGrants();
 
 const HOUR = { limit: 1_000, windowSeconds: 3_600 };
 
