@@ -63,9 +63,12 @@ export function countUnits(
   const missing = units + ahead - reservation.units;
   if (missing <= 0) return { counters, reservation: { units: -missing, lastAt: now, granted } };
   const busy = reservation.lastAt !== null && now - reservation.lastAt < BUSY_PACE_MS;
-  const quotaLeft = remainingQuota(limits, counters, reservation);
-  const block = Math.min(blockSize(limits, quotaLeft) - granted, limits.rateLimit - counters.windowCount);
-  const reserved = Math.max(missing, busy ? block : 0);
+  const block = blockSize(limits, remainingQuota(limits, counters, reservation)) - granted;
+  const rest = Math.min(
+    block - Math.max(0, units - reservation.units),
+    limits.rateLimit - counters.windowCount - missing,
+  );
+  const reserved = missing + (busy ? Math.max(0, rest) : 0);
   return {
     counters: {
       windowStart: counters.windowStart || now,
