@@ -9,7 +9,7 @@ const OF_EACH = 4;
 
 /**
  * What one request of a case costs on average, as the builds with counters count it. Null for a case without counters.
- * Requests at a pace are counted for some seconds.
+ * Requests at a pace are counted for a few seconds.
  * @throws Error if the case gets a wrong response
  */
 export async function countCase(

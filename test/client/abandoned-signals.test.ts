@@ -8,12 +8,15 @@ const collect = runInNewContext("gc") as () => void;
 
 const ABORTED = { name: "AbortError" };
 
-/** Collects what nobody refers to, which can take a few rounds. */
+/** Collects what nobody refers to. */
 async function collectGarbage(): Promise<void> {
-  for (let round = 0; round < 5; round++) {
-    collect();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const garbage = new WeakRef({});
+  await expect
+    .poll(() => {
+      collect();
+      return garbage.deref() === undefined;
+    })
+    .toBe(true);
 }
 
 // Node's garbage collector cuts a copied request from its signal: https://github.com/nodejs/undici/issues/4068

@@ -6,12 +6,14 @@ declare global {
   var grantsUnits: boolean | undefined;
 }
 
+type Admit = Parameters<KeyObject["admit"]>;
+
 /**
  * Keys' objects grant nothing from here on, unless a test calls `withGrants`. A test makes its requests as fast as it can:
  * whether it gets units ahead, and when they go back, would depend on the machine.
  */
 export function withoutGrants({ prototype }: typeof KeyObject): void {
-  const { admit } = prototype;
+  const admit = Reflect.get(prototype, "admit") as (this: KeyObject, ...given: Admit) => ReturnType<KeyObject["admit"]>;
   prototype.admit = function admitAlone(id, { pace, ...asked }) {
     return admit.call(this, id, globalThis.grantsUnits && pace !== undefined ? { ...asked, pace } : asked);
   };

@@ -5,7 +5,10 @@ interface Wait {
   at: number;
 }
 
-/** The lengths of an isolate's timers for grants. Shorter ones share calls, and longer ones are deadlines. */
+/** Polls of a test. */
+const isOfTest = (ms: number) => ms <= 3;
+
+/** An isolate's timers for grants. Shorter ones share calls, and longer ones are deadlines. */
 const isOfGrant = (ms: number) => ms > 3 && ms <= 2_000 && ms !== 1_000;
 
 /**
@@ -23,7 +26,10 @@ export function stopWaits() {
     return waits.delete(wait);
   };
   const begin = (ms: number): Wait => ({ ms, at: Date.now() + ms });
-  const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (ms: number) => void (await untilOver(begin(ms))));
+  const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (ms: number) => {
+    if (isOfTest(ms)) await tick(ms);
+    else await untilOver(begin(ms));
+  });
   vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => {
     if (!isOfGrant(ms)) return start(run, ms);
     const wait = begin(ms);
@@ -55,7 +61,7 @@ export function stopWaits() {
     async begun(ms: number): Promise<void> {
       await vi.waitFor(() => {
         if (this.count(ms) > 0) return;
-        throw new Error(`No wait of ${ms} ms has begun, only of ${[...waits].map((wait) => wait.ms)}`);
+        throw new Error(`No wait of ${ms} ms has begun, only of ${[...waits].map((wait) => wait.ms).join(", ")}`);
       });
     },
     /** How many waits of this length have not ended. */

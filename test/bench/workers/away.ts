@@ -3,7 +3,7 @@ const MAX_LATE_MS = 3;
 /** How late timers came, in milliseconds: a mean in which each counts for a sixteenth. */
 let late = 0;
 
-/** Resolves after so many milliseconds, with what timers come late taken off. */
+/** Resolves after this time, in milliseconds. Timers come late, so it waits less. */
 export async function away(ms: number): Promise<void> {
   const asked = Math.ceil(ms - late);
   const begun = Date.now();

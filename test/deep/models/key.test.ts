@@ -5,6 +5,7 @@ import { test, vi } from "vitest";
 import { crash, stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
 import { withGrants } from "../../support/grants.ts";
 import { newKey, newOrganization } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { stopWaits } from "../../support/waits.ts";
 import { hold, TIMEOUT_MS } from "./hold.ts";
 import { newIsolate } from "./isolates.ts";
@@ -52,9 +53,10 @@ async function whilePassing<T>(waits: Waits, acting: Promise<T>): Promise<T> {
   const ended = acting.finally(() => {
     isOver = true;
   });
+  const isWaiting = () => waits.count(CHANGE_WAITS_MS) > 0;
   while (!isOver) {
-    if (waits.count(CHANGE_WAITS_MS) > 0) await waits.pass(CHANGE_WAITS_MS);
-    else await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1))]);
+    await until("a change ends or waits", () => isOver || isWaiting());
+    if (isWaiting()) await waits.pass(CHANGE_WAITS_MS);
   }
   return ended;
 }

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { KeyObject } from "../../../src/keys/object/key-object.ts";
 import { newIsolate } from "../../deep/models/isolates.ts";
-import { runAlarm } from "../../support/alarms.ts";
+import { alarmAt, runAlarm } from "../../support/alarms.ts";
 import { breakObjects, countCalls, replaceMethod } from "../../support/faults.ts";
 import { withGrants } from "../../support/grants.ts";
 import { type Answer, admin, expectError, newKey, newOrganization, statsOf } from "../../support/harness.ts";
@@ -302,7 +302,21 @@ test("an alarm that rings while a grant is open leaves it counted, and rings aga
   await getGrant(key);
   await runAlarm(key.object());
   expect(await key.stored()).toMatchObject({ mayHoldGrants: true, windowCount: 7 });
-  expect(await runInDurableObject(key.object(), (_key, { storage }) => storage.getAlarm())).not.toBeNull();
+  expect(await alarmAt(key.object())).not.toBeNull();
+});
+
+test("what is granted while an alarm waits for older grants is not forgotten", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  await key.waits.pass(2_500);
+  const ringing = runAlarm(key.object());
+  await key.waits.begun(1_000);
+  await getGrant(key);
+  await key.waits.pass(400);
+  await key.waits.pass(600);
+  await ringing;
+  expect(await key.stored()).toMatchObject({ mayHoldGrants: true });
+  expect(await alarmAt(key.object())).not.toBeNull();
 });
 
 test("the deletion of an organization waits for the grants of its keys", async () => {
