@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { exitCodeOf, Mistake } from "../support/mistake.ts";
 import { DELIVERY } from "./delivery/scenario.ts";
+import { KEYS } from "./keys/scenario.ts";
 import { LIFE } from "./life/scenario.ts";
 import { runScenario, type Scenario, traceScenario } from "./objects/scenario.ts";
 import { ORGANIZATION } from "./organization/scenario.ts";
@@ -14,6 +15,7 @@ const USAGE = `npm run test:long -- simulate [options]
   --organization   simulates an organization's object and its chats, instead of delivery
   --life           simulates what happens to the messages of chats after they were accepted, instead of delivery
   --webhooks       simulates chats that send events to webhooks, instead of delivery
+  --keys           simulates the admission of requests by keys' objects and isolates, instead of delivery
 `;
 
 interface Options {
@@ -35,6 +37,7 @@ async function main(argv: string[]): Promise<number> {
       life: { type: "boolean", default: false },
       webhooks: { type: "boolean", default: false },
       organization: { type: "boolean", default: false },
+      keys: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -42,6 +45,7 @@ async function main(argv: string[]): Promise<number> {
   if (values.life) return run(LIFE, values);
   if (values.webhooks) return run(WEBHOOKS, values);
   if (values.organization) return run(ORGANIZATION, values);
+  if (values.keys) return run(KEYS, values);
   return run(DELIVERY, values);
 }
 

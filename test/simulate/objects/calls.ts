@@ -8,9 +8,12 @@ const LONGEST_MS = 100_000;
 /** What crosses between places: calls of objects, and statements of D1. Each may be late, lost or repeated. */
 export class Calls {
   readonly #world: PlatformWorld;
+  readonly #longestOfD1: number;
 
-  constructor(world: PlatformWorld) {
+  /** @param longestOfD1 the longest time that a statement is under way to D1, in milliseconds */
+  constructor(world: PlatformWorld, longestOfD1 = LONGEST_MS) {
     this.#world = world;
+    this.#longestOfD1 = longestOfD1;
   }
 
   /**
@@ -92,7 +95,8 @@ export class Calls {
   #ms(fault: "call late" | "answer late" | "D1 late"): number {
     const world = this.#world;
     if (!world.fault(fault, 0.1)) return world.between(1, 20);
-    return world.between(20, world.pick([500, 5_000, 30_000, LONGEST_MS]));
+    const longest = fault === "D1 late" ? this.#longestOfD1 : LONGEST_MS;
+    return world.between(20, Math.min(longest, world.pick([500, 5_000, 30_000, LONGEST_MS])));
   }
 
   /** D1, as `from` has it. */
@@ -125,7 +129,7 @@ export class Directory {
   constructor(database: Database) {
     this.database = database;
     database.run(
-      "delete from webhooks; delete from channels; delete from api_keys; delete from members; delete from templates; delete from organizations",
+      "delete from webhooks; delete from channels; delete from api_keys; delete from members; delete from templates; delete from waiting_acts; delete from organizations",
     );
   }
 

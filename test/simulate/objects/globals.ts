@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import type { FilesPort } from "../../../src/channels/network/adapter.ts";
 import type { ActOutcome, NetworkAct, Outgoing, PartOutcome } from "../../../src/model/network.ts";
 import { SimulatedLengthStream } from "./fixed-length-stream.ts";
@@ -57,6 +57,10 @@ const simulatedCrypto = {
     /** SHA-256. Node's own digest ends at a time that differs between runs. */
     digest: async (_name: string, bytes: Uint8Array) =>
       Uint8Array.from(createHash("sha256").update(bytes).digest()).buffer,
+    importKey: async (_format: string, secret: Uint8Array) => secret,
+    /** HMAC-SHA-256. */
+    sign: async (_name: string, secret: Uint8Array, bytes: Uint8Array) =>
+      Uint8Array.from(createHmac("sha256", secret).update(bytes).digest()).buffer,
   },
 };
 

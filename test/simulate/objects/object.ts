@@ -24,7 +24,11 @@ export interface Watch {
   turnEnded?(object: SimulatedObject): void;
   /** The object is lost only between turns. */
   isSteady?: boolean;
+  /** How far the clock of an instance is from the world's at most. */
+  maxSkewMs?: number;
 }
+
+const MAX_SKEW_MS = 20_000;
 
 /** The platform under one object: storage that stays, and instances that come and go. */
 export class SimulatedObject extends Party {
@@ -133,7 +137,8 @@ export class SimulatedObject extends Party {
     this.#instance = null;
     this.#works = 0;
     this.hasRung = false;
-    this.skewMs = this.world.fault("clocks apart", 0.3) ? this.world.between(-20_000, 20_000) : 0;
+    const { maxSkewMs = MAX_SKEW_MS } = this.#watch;
+    this.skewMs = this.world.fault("clocks apart", 0.3) ? this.world.between(-maxSkewMs, maxSkewMs) : 0;
     const waiting = this.#waiting;
     this.#waiting = new Set();
     for (const reply of waiting) reply({ error: platformError(this.world.random() < 0.5) });

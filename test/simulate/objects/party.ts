@@ -35,6 +35,9 @@ export class Party {
   readonly name: string;
   /** How far the clock of this place is from the world's. */
   skewMs = 0;
+  /** What the clock of this place shows while it stands still; null if it goes. */
+  #standsAt: number | null = null;
+  #resumesAt = 0;
   protected life = { isOver: false };
   #outputs: (() => void)[] = [];
 
@@ -44,13 +47,27 @@ export class Party {
   }
 
   get now(): number {
-    return this.world.now + this.skewMs;
+    return this.#standsAt ?? this.world.now + this.skewMs;
+  }
+
+  /** The clock stands still until `startClock`. */
+  stopClock(): void {
+    this.#standsAt = this.now;
+  }
+
+  /** The clock shows what it would if it had not stood still. */
+  startClock(): void {
+    this.#standsAt = null;
+  }
+
+  /** Nothing runs here for `ms`. What comes meanwhile comes at the end, in its order. */
+  pause(ms: number): void {
+    this.#resumesAt = Math.max(this.#resumesAt, this.world.now + ms);
   }
 
   /** Runs code of this place in the current event. */
   enter(code: () => unknown): void {
-    this.world.entered(this);
-    code();
+    this.whileAlive(code)();
   }
 
   endTurn(): void {
@@ -98,11 +115,13 @@ export class Party {
   /** Continues code of this place in an event, unless it was lost since `whileAlive` was called. */
   protected whileAlive<A extends unknown[]>(run: (...given: A) => void): (...given: A) => void {
     const { life } = this;
-    return (...given) => {
+    const resume = (...given: A): void => {
       if (life.isOver) return;
+      if (this.world.now < this.#resumesAt) return this.world.at(this.#resumesAt, () => resume(...given));
       this.world.entered(this);
       run(...given);
     };
+    return resume;
   }
 
   protected flush(): void {
