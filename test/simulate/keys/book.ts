@@ -175,7 +175,15 @@ export class KeyBook {
   }
 
   /** When its object last refused such a request, by the world's time. */
-  lastRefusal({ hash, address, permission }: { hash: string; address: string; permission: string }): number | undefined {
+  lastRefusal({
+    hash,
+    address,
+    permission,
+  }: {
+    hash: string;
+    address: string;
+    permission: string;
+  }): number | undefined {
     return this.#refusals.get(JSON.stringify([hash, address, permission]));
   }
 }

@@ -1,9 +1,8 @@
 import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { Admitted, AskedOfObject, Decision, ObjectAnswer } from "./book.ts";
-import { KeyBook } from "./book.ts";
+import type { Admitted, AskedOfObject, Decision, KeyBook, ObjectAnswer } from "./book.ts";
 import { CLOCK_FAULTS, type KeyWorld, LOSSY_FAULTS } from "./rules.ts";
-import { type KeyRow, type Query, type Versions, whyRefused } from "./versions.ts";
+import { type KeyRow, type Query, whyRefused } from "./versions.ts";
 
 /** How a request ended. */
 export type Outcome = Admitted | { outcome: "refused"; reason: string };
@@ -119,7 +118,8 @@ export class Judge {
     const awakeMs = world.now - book.awakeAt;
     const isAwake = awakeMs >= AWAKE_FOR_MS || object.clockChanges > book.clockChanges;
     world.check("pace", isAwake, () => `units ahead from an object that is awake for ${awakeMs} ms`);
-    world.check("pace", remaining >= limit * 0.2, () => `units ahead with ${remaining} of ${limit} left`);
+    const leftBefore = remaining + ahead;
+    world.check("pace", leftBefore >= limit * 0.2, () => `units ahead with ${leftBefore} of ${limit} left`);
     const { pace = 0 } = asked;
     world.check("pace", pace > 2 && ahead <= pace, () => `${ahead} units ahead at a pace of ${pace}`);
   }
@@ -136,7 +136,7 @@ export class Judge {
   #admitted(book: KeyBook, rows: (KeyRow | null)[], { query, begunAt }: ClientRequest, answer: Admitted): void {
     const world = this.#world;
     const decision = book.decisions.get(answer.decision);
-    if (!decision) return world.fail(new Error(`The object did not decide ${answer.decision}`));
+    if (!decision) throw new Error(`The object did not decide ${answer.decision}`);
     const { id } = query;
     const isLate = this.isDeleted && begunAt > book.deletedAt;
     world.check("deleted", !isLate, () => `${id} admits a request after its organization's deletion`);
@@ -181,7 +181,10 @@ export class Judge {
   #refused(book: KeyBook, rows: (KeyRow | null)[], request: ClientRequest, reason: string): void {
     const world = this.#world;
     const { query, begunAt } = request;
-    if (reason === "rate_limited" || reason === "quota_exceeded") return this.#spent(book, request, reason);
+    if (reason === "rate_limited" || reason === "quota_exceeded") {
+      this.#spent(book, request, reason);
+      return;
+    }
     const isRight = rows.some((row) =>
       [begunAt - APART_MS, world.now, world.now + APART_MS].some((now) => whyRefused(row, query, now) === reason),
     );
@@ -214,5 +217,3 @@ function isJudgedBy(row: KeyRow, { window, caller }: Admitted): boolean {
     JSON.stringify(row.permissions) === JSON.stringify(caller.permissions)
   );
 }
-
-export type { Versions };

@@ -7,13 +7,14 @@ const PROBES: readonly Replacement[] = [
   {
     file: "src/keys/object/key-object.ts",
     right: "      granted: decision.granted,\n      caller: {",
-    wrong: "      granted: decision.granted,\n      decision: { ...decided, admitted: decision.granted },\n      caller: {",
+    wrong:
+      "      granted: decision.granted,\n      decision: { ...decided, admitted: decision.granted },\n      caller: {",
   },
   {
     file: "src/keys/object/key-object.ts",
-    right: "    this.#counters = decision.counters;\n    this.#reservation = decision.reservation;\n    const isFirstGrant",
+    right:
+      "    this.#counters = decision.counters;\n    this.#reservation = decision.reservation;\n    const isFirstGrant",
     wrong: `    const decided = { id: crypto.randomUUID(), windowStart: decision.counters.windowStart, month: decision.counters.month };
-    if (decision.ahead) Object.assign(decision.ahead, { decision: decided.id });
     this.#counters = decision.counters;
     this.#reservation = decision.reservation;
     const isFirstGrant`,
@@ -25,10 +26,19 @@ const PROBES: readonly Replacement[] = [
   },
   {
     file: "src/keys/admit.ts",
+    right: "    requester.keep(held, grant, caller);",
+    wrong: "    requester.keep(Object.assign(held, { decision: admission.decision.id }), grant, caller);",
+  },
+  {
+    file: "src/keys/admit.ts",
     right: `{ outcome: "admitted", caller, window: { ...window, remaining } }`,
     wrong: `{ outcome: "admitted", decision: admission.decision.id, caller, window: { ...window, remaining } }`,
   },
 ];
 
 /** Loads the service's code as this simulation runs it. */
-export const loadService = loaderOf<Service>(import.meta.url, { "/registry.ts": "../organization/registry.ts" }, PROBES);
+export const loadService = loaderOf<Service>(
+  import.meta.url,
+  { "/registry.ts": "../organization/registry.ts" },
+  PROBES,
+);

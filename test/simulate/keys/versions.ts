@@ -14,6 +14,19 @@ export interface KeyRow {
   revokedAt: number | null;
 }
 
+interface StoredRow {
+  hash: string;
+  previous_hash: string | null;
+  previous_until: number | null;
+  permissions: string;
+  ip_allowlist: string;
+  rate_limit: number;
+  window_seconds: number;
+  monthly_quota: number | null;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
 /** A key from one commit of the directory to the next. */
 interface Version {
   /** When it was committed, by the world's time. */
@@ -66,20 +79,20 @@ export class Versions {
   #read(): KeyRow | null {
     const query = `select api_keys.* from api_keys join organizations on organizations.id = organization_id
       where api_keys.id = ? and erasing_at is null`;
-    const [row] = this.#database.query(query, [this.#id]).rows as Record<string, never>[];
+    const [row] = this.#database.query(query, [this.#id]).rows as unknown as StoredRow[];
     if (!row) return null;
     return {
       hash: row.hash,
       previousHash: row.previous_hash,
       previousUntil: row.previous_until,
-      permissions: JSON.parse(row.permissions),
-      addresses: JSON.parse(row.ip_allowlist),
+      permissions: JSON.parse(row.permissions) as string[],
+      addresses: JSON.parse(row.ip_allowlist) as string[],
       limit: row.rate_limit,
       windowSeconds: row.window_seconds,
       quota: row.monthly_quota,
       expiresAt: row.expires_at,
       revokedAt: row.revoked_at,
-    } as unknown as KeyRow;
+    };
   }
 }
 

@@ -50,18 +50,27 @@ export class Party {
     return this.#standsAt ?? this.world.now + this.skewMs;
   }
 
+  /** Sets the clock by `ms`. */
+  stepClock(ms: number): void {
+    this.skewMs += ms;
+    this.world.note(() => `the clock of ${this.name} steps by ${ms} ms`);
+  }
+
   /** The clock stands still until `startClock`. */
   stopClock(): void {
     this.#standsAt = this.now;
+    this.world.note(() => `the clock of ${this.name} stands still`);
   }
 
   /** The clock shows what it would if it had not stood still. */
   startClock(): void {
     this.#standsAt = null;
+    this.world.note(() => `the clock of ${this.name} goes`);
   }
 
   /** Nothing runs here for `ms`. What comes meanwhile comes at the end, in its order. */
   pause(ms: number): void {
+    this.world.note(() => `${this.name} pauses for ${ms} ms`);
     this.#resumesAt = Math.max(this.#resumesAt, this.world.now + ms);
   }
 
@@ -117,7 +126,10 @@ export class Party {
     const { life } = this;
     const resume = (...given: A): void => {
       if (life.isOver) return;
-      if (this.world.now < this.#resumesAt) return this.world.at(this.#resumesAt, () => resume(...given));
+      if (this.world.now < this.#resumesAt) {
+        this.world.at(this.#resumesAt, () => resume(...given));
+        return;
+      }
       this.world.entered(this);
       run(...given);
     };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { DELIVERY_SABOTEURS } from "../../simulate/delivery/saboteurs.ts";
+import { KEY_SABOTEURS } from "../../simulate/keys/saboteurs.ts";
 import { LIFE_SABOTEURS } from "../../simulate/life/saboteurs.ts";
 import { ORGANIZATION_SABOTEURS } from "../../simulate/organization/saboteurs.ts";
 import { WEBHOOK_SABOTEURS } from "../../simulate/webhooks/saboteurs.ts";
@@ -9,6 +10,7 @@ const sources = import.meta.glob<string>("../../../src/**/*.ts", { query: "?raw"
 // The rare ones run by hand only, so nothing else says that their place has changed.
 test.each([
   ...Object.entries(DELIVERY_SABOTEURS),
+  ...Object.entries(KEY_SABOTEURS),
   ...Object.entries(LIFE_SABOTEURS),
   ...Object.entries(ORGANIZATION_SABOTEURS),
   ...Object.entries(WEBHOOK_SABOTEURS),
