@@ -140,6 +140,11 @@ export class KeyBook {
     return Math.max(...this.versions.rows.map(({ quota }) => quota ?? Number.POSITIVE_INFINITY));
   }
 
+  /** The shortest window that the key ever had. */
+  shortestWindowMs(): number {
+    return 1_000 * Math.min(...this.versions.rows.map(({ windowSeconds }) => windowSeconds));
+  }
+
   /** The greatest block that the key ever had. */
   block(): number {
     return Math.max(...this.versions.rows.map(({ limit }) => Math.floor(limit * 0.05)));

@@ -93,7 +93,8 @@ export class Judge {
       used: 0,
     };
     const before = book.newestWindow;
-    const isInOrder = windowStart === before || windowStart >= before + windowMs;
+    // The first decision of a window may be unknown, and a change may have made the window longer since.
+    const isInOrder = windowStart === before || windowStart >= before + book.shortestWindowMs();
     world.check("limit", isInOrder, () => `a window begins at ${windowStart}, after one that began at ${before}`);
     if (ahead > 0) this.#grantedAhead(object, book, decision, window.remaining);
     book.decided(decision);

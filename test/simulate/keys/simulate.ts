@@ -94,7 +94,7 @@ class Simulation {
 
   async run(): Promise<void> {
     const world = this.#world;
-    const deletesAt = world.random() < 0.15 ? world.between(3, ROUNDS - 1) : null;
+    const deletesAt = !this.#isSolo && world.random() < 0.15 ? world.between(3, ROUNDS - 1) : null;
     for (let n = 0; n < ROUNDS; n++) {
       if (n === deletesAt) this.#deleteOrganization();
       const bursts = this.#isSolo ? (n === 0 ? 1 : 0) : world.between(1, 3);
