@@ -31,8 +31,8 @@ const PROBES: readonly Replacement[] = [
   },
   {
     file: "src/keys/admit.ts",
-    right: `{ outcome: "admitted", caller, window: { ...window, remaining } }`,
-    wrong: `{ outcome: "admitted", decision: admission.decision.id, caller, window: { ...window, remaining } }`,
+    right: `{ outcome: "admitted", caller, window: key.withUnits(`,
+    wrong: `{ outcome: "admitted", decision: admission.decision.id, caller, window: key.withUnits(`,
   },
 ];
 

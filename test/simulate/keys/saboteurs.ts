@@ -30,10 +30,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
       "Object.assign(held, { units, endsInMs, caller });",
       "Object.assign(held, { units, endsInMs, caller, askedAt: Date.now() });",
     ],
-    "Remaining leaves out what the isolate holds": [
-      "remaining: key.window.remaining + key.units",
-      "remaining: key.window.remaining",
-    ],
+    "Remaining leaves out what the isolate holds": ["Math.min(window.limit, left + this.units)", "left"],
     "all units of a grant are returned": [
       "ended.map(({ id, units }) => ({ id, unused: units }))",
       "ended.map(({ id, units }) => ({ id, unused: units + 1 }))",
