@@ -99,7 +99,8 @@ class Simulation {
       if (n === deletesAt) this.#deleteOrganization();
       const bursts = this.#isSolo ? (n === 0 ? 1 : 0) : world.between(1, 3);
       for (let burst = 0; burst < bursts; burst++) this.#burst();
-      if (!this.#isSolo) this.#change();
+      if (!this.#isSolo) this.#change(world.between(0, 1_500));
+      if (!this.#isSolo && world.random() < 0.1) this.#settle();
       this.#breakSomething();
       await world.run(world.now + world.pick([200, 700, 1_500, 3_000, 12_000, 70_000]), 20_000);
     }
@@ -164,7 +165,7 @@ class Simulation {
     return (isOld ? row?.previousHash : row?.hash) ?? row?.hash ?? "unknown";
   }
 
-  #change(): void {
+  #change(afterMs: number): void {
     const world = this.#world;
     const id = world.pick([...this.#books.keys()]);
     const operator = this.#operator;
@@ -174,23 +175,42 @@ class Simulation {
       [3, () => operator.rotate(id)],
       [0.4, () => operator.revoke(id)],
     ]);
-    world.after(world.between(0, 1_500), change);
+    world.after(afterMs, change);
   }
 
   /** The operator deletes the organization while a busy client has units ahead. */
   #deleteOrganization(): void {
     const world = this.#world;
     const isolate = world.pick(this.#isolates);
-    const query = this.#query(world.pick([...this.#books.keys()]));
-    for (let ms = 0; ms < 3_000; ms += 20) world.after(ms, () => ask(this.#place, isolate, query));
+    this.#stream(isolate, this.#query(world.pick([...this.#books.keys()])), 0, 3_000);
     world.after(world.between(1_000, 1_500), () => this.#operator.deleteOrganization());
+  }
+
+  /** A busy client pauses, and goes on about when the key's object settles; then a key is changed. */
+  #settle(): void {
+    const world = this.#world;
+    const isolate = world.pick(this.#isolates);
+    const query = this.#query(world.pick([...this.#books.keys()]));
+    const goesOnAt = world.between(3_500, 6_000);
+    this.#stream(isolate, query, 0, 1_500);
+    this.#stream(isolate, query, goesOnAt, goesOnAt + 2_000);
+    this.#change(goesOnAt + world.between(200, 1_500));
+  }
+
+  /** Sends 50 requests a second. */
+  #stream(isolate: Isolate, query: Query, fromMs: number, untilMs: number): void {
+    for (let ms = fromMs; ms < untilMs; ms += 20) this.#world.after(ms, () => ask(this.#place, isolate, query));
   }
 
   #breakSomething(): void {
     const world = this.#world;
     const soon = () => world.between(0, world.pick([50, 500, 2_000]));
     for (const object of this.#objects.values()) {
-      if (world.fault("instance lost", 0.15)) world.after(soon(), () => object.lose());
+      if (world.fault("instance lost", 0.15)) {
+        const ms = soon();
+        world.after(ms, () => object.lose());
+        if (!this.#isSolo && world.random() < 0.3) this.#change(ms + world.between(0, 400));
+      }
       if (world.fault("object's clock set back", 0.1)) {
         world.after(soon(), () => object.setClockBack(world.pick([0, world.between(1, OBJECT_SKEW_MS)])));
       }
