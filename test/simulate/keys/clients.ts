@@ -49,8 +49,7 @@ export class Operator extends Requests {
   }
 
   /** `POST /keys/{id}/rotate`. */
-  rotate(id: string): void {
-    const overlapSeconds = this.world.pick([0, 0, 1, 2, 10]);
+  rotate(id: string, overlapSeconds: number): void {
     this.request("rotate key", async ({ env }) => {
       await this.#service.rotateKey(env, OPERATOR, id, { overlapSeconds });
     });

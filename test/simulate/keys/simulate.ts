@@ -71,12 +71,15 @@ class Simulation {
   readonly #isolates: Isolate[];
   readonly #operator: Operator;
   readonly #isSolo: boolean;
+  /** In which round the organization is deleted; null if it is not. */
+  readonly #deletesAt: number | null;
 
   constructor(world: KeyWorld, service: Service) {
     this.#world = world;
     this.#service = service;
     this.#calls = new Calls(world, LONGEST_OF_D1_MS);
     this.#isSolo = world.random() < 0.1;
+    this.#deletesAt = !this.#isSolo && world.random() < 0.2 ? world.between(1, ROUNDS - 1) : null;
     if (world.random() < 0.3) world.now = MONTH_END - world.between(100, world.pick([5_000, 40_000]));
     usePlatform(service, world);
     tables.written = () => {};
@@ -86,21 +89,21 @@ class Simulation {
     this.#judge.isSolo = this.#isSolo;
     const names = Array.from({ length: this.#isSolo ? 1 : world.between(2, 4) }, (_, n) => `isolate ${n + 1}`);
     this.#isolates = names.map((name) => this.#isolate(name, 180_000));
-    // Its changes take as long as its clock says.
-    const consoles = [this.#isolate("console", 180_000)];
+    // The ends of old secrets are by its clock.
+    const consoles = [this.#isolate("console", 500)];
     const organization = { id: ORGANIZATION, books: this.#books };
     this.#operator = new Operator(world, service, this.#judge, consoles, organization);
   }
 
   async run(): Promise<void> {
     const world = this.#world;
-    const deletesAt = !this.#isSolo && world.random() < 0.15 ? world.between(3, ROUNDS - 1) : null;
     for (let n = 0; n < ROUNDS; n++) {
-      if (n === deletesAt) this.#deleteOrganization();
+      if (n === this.#deletesAt) this.#deleteOrganization();
       const bursts = this.#isSolo ? (n === 0 ? 1 : 0) : world.between(1, 3);
       for (let burst = 0; burst < bursts; burst++) this.#burst();
       if (!this.#isSolo) this.#change(world.between(0, 1_500));
       if (!this.#isSolo && world.random() < 0.1) this.#settle();
+      if (!this.#isSolo && world.random() < 0.1) this.#endSecret();
       this.#breakSomething();
       await world.run(world.now + world.pick([200, 700, 1_500, 3_000, 12_000, 70_000]), 20_000);
     }
@@ -172,7 +175,7 @@ class Simulation {
     const change = pickAction(world, [
       [8, () => {}],
       [6, () => operator.patch(id)],
-      [3, () => operator.rotate(id)],
+      [3, () => operator.rotate(id, world.pick([0, 0, 1, 2, 10]))],
       [0.4, () => operator.revoke(id)],
     ]);
     world.after(afterMs, change);
@@ -197,9 +200,17 @@ class Simulation {
     this.#change(goesOnAt + world.between(200, 1_500));
   }
 
-  /** Sends 50 requests a second. */
+  /** A busy client goes on with its secret after a rotation. */
+  #endSecret(): void {
+    const world = this.#world;
+    const query = this.#query(world.pick([...this.#books.keys()]));
+    this.#stream(world.pick(this.#isolates), query, 0, 4_000);
+    world.after(world.between(500, 1_500), () => this.#operator.rotate(query.id, world.between(1, 2)));
+  }
+
+  /** Sends 12 requests a second, which leave units of each grant until its end. */
   #stream(isolate: Isolate, query: Query, fromMs: number, untilMs: number): void {
-    for (let ms = fromMs; ms < untilMs; ms += 20) this.#world.after(ms, () => ask(this.#place, isolate, query));
+    for (let ms = fromMs; ms < untilMs; ms += 80) this.#world.after(ms, () => ask(this.#place, isolate, query));
   }
 
   #breakSomething(): void {
@@ -268,7 +279,8 @@ class Simulation {
         },
         permissions: JSON.stringify(PERMISSIONS),
         ip_allowlist: "[]",
-        rate_limit: world.pick(LIMITS),
+        // Only these have units ahead that outlast the calls of a deletion.
+        rate_limit: world.pick(this.#deletesAt === null ? LIMITS : [300, 1_000]),
         window_seconds: world.pick(WINDOWS),
         monthly_quota: world.pick(QUOTAS),
         expires_at: !this.#isSolo && world.random() < 0.1 ? world.now + world.between(1_000, 60_000) : null,
