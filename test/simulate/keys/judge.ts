@@ -15,7 +15,7 @@ export interface ClientRequest {
 }
 
 const GRANT_MS = 500;
-/** So long may a grant be used by an isolate whose clock was set back. */
+/** The longest use of a grant, by an isolate whose clock was set back. */
 const LONGEST_GRANT_MS = 1_000;
 const AWAKE_FOR_MS = 1_000;
 /** More than the clocks of objects are apart, so that a key may have ended for its object. */
