@@ -220,7 +220,11 @@ class Simulation {
       if (world.fault("instance lost", 0.15)) {
         const ms = soon();
         world.after(ms, () => object.lose());
-        if (!this.#isSolo && world.random() < 0.3) this.#change(ms + world.between(0, 400));
+        if (!this.#isSolo && world.random() < 0.5) {
+          // A change begins while an isolate holds what the lost instance granted.
+          this.#stream(world.pick(this.#isolates), this.#query(object.name), 0, ms + 1_000);
+          this.#change(Math.max(0, ms + world.between(-60, 60)));
+        }
       }
       if (world.fault("object's clock set back", 0.1)) {
         world.after(soon(), () => object.setClockBack(world.pick([0, world.between(1, OBJECT_SKEW_MS)])));
