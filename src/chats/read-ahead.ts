@@ -32,7 +32,9 @@ export async function finishReadAhead(c: ChatsContext, resource: string, read: R
   const isSame = readAhead?.permissions.join() === caller.permissions.join();
   const answer = await (readAhead && isSame ? readAhead.answer : read(caller));
   const key = c.get("key");
-  if (key) readers(c.env).set(nameOf(key, resource), caller);
+  const name = key && nameOf(key, resource);
+  // A busy key has the same caller for half a second.
+  if (name && readers(c.env).get(name) !== caller) readers(c.env).set(name, caller);
   return answer;
 }
 
