@@ -40,7 +40,7 @@ export async function stopKeys(env: Env, keyIds: readonly string[]): Promise<Fai
 
 /** @returns after how many milliseconds no isolate uses what the key's object granted before */
 async function beginChange(env: Env, id: string, change: string): Promise<number> {
-  const overInMs: number | undefined = await callObject(env.KEYS, id, (key) => key.beginChange(change), NEARBY);
+  const overInMs: number | undefined = await callObject(env.KEYS, id, (key) => key.beginChange(change, true), NEARBY);
   // An object of an earlier version grants nothing, and returns nothing.
   return overInMs ?? 0;
 }

@@ -250,11 +250,15 @@ export class KeyObject extends DurableObject<Env> {
 
   /**
    * Step one of a change: drops the cached record and caches none until `endChange`, for a minute at most. Idempotent.
+   * @param waits whether the caller waits. A Worker of an earlier version does not, so this method waits for it
    * @returns after how many milliseconds no isolate admits a request without this object
    */
-  beginChange(change: string): number {
+  async beginChange(change: string, waits = false): Promise<number> {
     this.#record.beginChange(change);
-    return this.#holdsGrants() ? GRANTS_OVER_AFTER_MS : 0;
+    if (!this.#holdsGrants()) return 0;
+    if (waits) return GRANTS_OVER_AFTER_MS;
+    await SYSTEM_CLOCK.wait(GRANTS_OVER_AFTER_MS);
+    return 0;
   }
 
   /** Step three: the change is in the directory. */

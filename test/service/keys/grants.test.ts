@@ -276,6 +276,23 @@ test("during a change no isolate gets units ahead", async () => {
   expect(calls()).toBe(5);
 });
 
+test("a change that a Worker of an earlier version makes waits in the key's object", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  let isOver = false;
+  const beginning = key
+    .object()
+    .beginChange("change")
+    .then((ms) => {
+      isOver = true;
+      return ms;
+    });
+  await key.waits.begun(1_000);
+  expect(isOver).toBe(false);
+  await key.waits.pass(1_000);
+  expect(await beginning).toBe(0);
+});
+
 test("a change of a key without grants does not wait", async () => {
   const key = await awakeKey();
   for (let n = 0; n < 2; n++) await key.get();
