@@ -1,3 +1,4 @@
+import { GRANTS_OVER_AFTER_MS } from "../model/key.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { doEach, type Failed, settleEach } from "../platform/concurrency.ts";
 import { answerWithin, callObject, NEARBY } from "./call-object.ts";
@@ -41,6 +42,6 @@ export async function stopKeys(env: Env, keyIds: readonly string[]): Promise<Fai
 /** @returns after how many milliseconds no isolate uses what the key's object granted before */
 async function beginChange(env: Env, id: string, change: string): Promise<number> {
   const overInMs: number | undefined = await callObject(env.KEYS, id, (key) => key.beginChange(change, true), NEARBY);
-  // An object of an earlier version grants nothing, and returns nothing.
-  return overInMs ?? 0;
+  // An object of an earlier version returns nothing, and does not know what a later version before it granted.
+  return overInMs ?? GRANTS_OVER_AFTER_MS;
 }

@@ -98,7 +98,9 @@ export async function describeKey(env: Env, id: string) {
   if (!described || units === 0) return described;
   const { usage } = described;
   const { used, window } = usage;
-  const unused = { used: used - units, window: { ...window, remaining: window.remaining + units } };
+  // What the window or the month before granted may not be returned yet.
+  const remaining = Math.min(window.limit, window.remaining + units);
+  const unused = { used: Math.max(0, used - units), window: { ...window, remaining } };
   return { ...described, usage: { ...usage, ...unused } };
 }
 
@@ -170,12 +172,18 @@ async function askObject(
   try {
     admission = fromText(await callObject(env.KEYS, id, (object) => object.admit(id, asked), NEARBY));
   } catch (error) {
-    key.notReturned(returned);
+    // The answer may be lost with a grant, of which nothing is used then.
+    key.notReturned(held ? [...returned, { id: call, unused: Number.MAX_SAFE_INTEGER }] : returned);
+    // Those without a unit ask again.
+    if (shares.length > 0) return [...shares, ...Array<Share>(units).fill(null)];
     throw error;
   } finally {
     if (held) requester.asked();
   }
-  if (admission.outcome === "refused") return [...shares, ...Array<Share>(units).fill(admission)];
+  if (admission.outcome === "refused") {
+    cancelEnd?.();
+    return [...shares, ...Array<Share>(units).fill(withHeld(admission, key))];
+  }
   const { granted, caller, window, grant } = admission;
   key.answered(nth, window);
   if (held && grant) {
@@ -191,6 +199,12 @@ async function askObject(
   return [...shares, ...own];
 }
 
+/** A refusal for another reason than the window shows what is left of it, also what this isolate holds. */
+function withHeld(refused: RefusedAdmission, key: HeldKey): RefusedAdmission {
+  const { reason, window } = refused;
+  return window && reason !== "rate_limited" ? { ...refused, window: key.withUnits(window) } : refused;
+}
+
 /** @returns a function that cancels it */
 function endAfter(grant: HeldGrant, ms: number): () => void {
   return SYSTEM_CLOCK.timer(ms, () => {
@@ -201,14 +215,22 @@ function endAfter(grant: HeldGrant, ms: number): () => void {
 /** Returns what is unused of a grant after its end, if no call took it along. */
 async function returnLater(env: Env, keyId: string, key: HeldKey, grant: HeldGrant): Promise<void> {
   endAfter(grant, grant.endsInMs);
-  await new Promise<void>((resolve) => SYSTEM_CLOCK.timer(grant.endsInMs + RETURN_AFTER_MS, resolve));
+  const mostMs = grant.endsInMs + RETURN_AFTER_MS;
+  // From the call on: its answer may be late.
+  const leftMs = Math.max(0, Math.min(mostMs, grant.askedAt + mostMs - Date.now()));
+  await new Promise<void>((resolve) => SYSTEM_CLOCK.timer(leftMs, resolve));
   if (!key.grants.has(grant)) return;
-  const returned = key.takeEnded().filter(({ unused }) => unused > 0);
-  if (returned.length > 0) await giveBack(env, keyId, returned);
+  const returned = key.takeEnded();
+  if (returned.some(({ unused }) => unused > 0)) await giveBack(env, keyId, key, returned);
 }
 
-async function giveBack(env: Env, keyId: string, returned: ReturnedGrant[]): Promise<void> {
-  await warnIfFails({ event: "grants_not_returned", keyId }, () =>
-    callObject(env.KEYS, keyId, (key) => key.giveBack(keyId, returned), NEARBY),
-  );
+async function giveBack(env: Env, keyId: string, key: HeldKey, returned: ReturnedGrant[]): Promise<void> {
+  await warnIfFails({ event: "grants_not_returned", keyId }, async () => {
+    try {
+      await callObject(env.KEYS, keyId, (object) => object.giveBack(keyId, returned), NEARBY);
+    } catch (error) {
+      key.notReturned(returned);
+      throw error;
+    }
+  });
 }

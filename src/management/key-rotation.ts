@@ -42,7 +42,9 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
       const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash(), NEARBY);
       // `previousUntil` is set by every rotation. In SQL, so that concurrent rotations see each other's result.
       const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
-      const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until: now + overlapSeconds * 1_000 };
+      // From now on: the change may have waited.
+      const until = Date.now() + overlapSeconds * 1_000;
+      const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until };
       return db
         .update(apiKeys)
         .set({
@@ -56,7 +58,7 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
         .where(condition)
         .returning();
     });
-    if (key) return { key: presentKey(key, now), secret };
+    if (key) return { key: presentKey(key, Date.now()), secret };
     if (!authority) throw new ApiError("key_revoked");
     return null;
   });

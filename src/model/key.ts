@@ -76,6 +76,8 @@ export type RefusalReason =
 
 /** The longest time for which a grant lasts, in milliseconds. */
 export const GRANT_MS = 500;
+/** After this time no isolate uses a grant, not even one whose clock was set back or whose timers are late. */
+export const GRANTS_OVER_AFTER_MS = 2 * GRANT_MS;
 /** An isolate with more of a caller's requests a second gets units ahead. */
 export const MIN_GRANT_PACE = 2;
 

@@ -4,7 +4,7 @@ import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
 import {
   type Admission,
-  GRANT_MS,
+  GRANTS_OVER_AFTER_MS,
   type KeyRecord,
   presentKey,
   type RefusalReason,
@@ -55,8 +55,6 @@ type StoredCounters = Counters & CountersExtra;
 
 /** An object that just woke does not know what it granted before, and grants nothing for this long. */
 const AWAKE_FOR_MS = 1_000;
-/** After this time no isolate uses a grant, not even one whose clock was set back or whose timers are late. */
-const GRANTS_OVER_AFTER_MS = 2 * GRANT_MS;
 
 /** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;
@@ -80,7 +78,10 @@ export class KeyObject extends DurableObject<Env> {
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #stats = new KeyStatsBuffer(this.env, this.#alarm, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
-    isSettled: () => !this.#holdsGrants(),
+    isSettled: () => {
+      this.#storedCounters();
+      return !this.#mayHoldGrants;
+    },
     settle: () => this.#settle(),
   });
   readonly #due = new DueWork(
@@ -92,7 +93,12 @@ export class KeyObject extends DurableObject<Env> {
   #awakeSince = Date.now();
   #counters: Counters | undefined;
   #admittedHash: string | undefined;
+  /** Whether an isolate may hold a grant, as far as the object stored it. */
   #mayHoldGrants = false;
+  /** Whether it may be one that this instance does not remember. */
+  #mayHoldForgotten = false;
+  /** By change: how many grants were given before it. */
+  readonly #givenBefore = new BoundedMap<string, number>(REMEMBERED_CALLS);
   #reservation = NO_RESERVATION;
   #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
 
@@ -207,12 +213,15 @@ export class KeyObject extends DurableObject<Env> {
   #takeBack(record: KeyRecord, returned: ReturnedGrant[]): void {
     for (const { id, unused } of returned) {
       const grant = this.#grants.take(id);
-      if (grant) this.#endGrant(record, grant, unused);
+      if (grant) this.#endGrant(record, grant, Math.min(unused, grant.units));
     }
   }
 
   #endLostGrants(record: { id: string; organizationId: string }, now: number): void {
-    for (const grant of this.#grants.takeLost(now)) this.#endGrant(record, grant, 0);
+    for (const grant of this.#grants.takeLost(now)) {
+      this.#mayHoldForgotten = true;
+      this.#endGrant(record, grant, 0);
+    }
   }
 
   #endGrant(record: { id: string; organizationId: string }, grant: OpenGrant, unused: number): void {
@@ -255,7 +264,8 @@ export class KeyObject extends DurableObject<Env> {
    */
   async beginChange(change: string, waits = false): Promise<number> {
     this.#record.beginChange(change);
-    if (!this.#holdsGrants()) return 0;
+    this.#givenBefore.set(change, this.#grantsGiven);
+    if (!this.#mayGrantsBeOpen()) return 0;
     if (waits) return GRANTS_OVER_AFTER_MS;
     await SYSTEM_CLOCK.wait(GRANTS_OVER_AFTER_MS);
     return 0;
@@ -264,6 +274,9 @@ export class KeyObject extends DurableObject<Env> {
   /** Step three: the change is in the directory. */
   endChange(change: string): void {
     this.#record.endChange(change);
+    // The change waited, and nothing was granted since it began: the next one need not wait.
+    if (this.#givenBefore.get(change) === this.#grantsGiven) this.#mayHoldGrants = this.#mayHoldForgotten = false;
+    this.#givenBefore.delete(change);
   }
 
   async erase(): Promise<void> {
@@ -276,10 +289,10 @@ export class KeyObject extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
-  /** Also what an instance before this one granted. */
-  #holdsGrants(): boolean {
+  /** Whether an isolate may hold a grant, also one of an instance before this one. */
+  #mayGrantsBeOpen(): boolean {
     this.#storedCounters();
-    return this.#mayHoldGrants;
+    return this.#mayHoldGrants && (this.#mayHoldForgotten || !this.#grants.isEmpty);
   }
 
   /** Sets the alarm again if the platform gave it up. @returns whether it had */
@@ -304,7 +317,7 @@ export class KeyObject extends DurableObject<Env> {
       const { stats: _stats, admittedHash, mayHoldGrants = false, ...counters } = stored;
       this.#counters = counters;
       this.#admittedHash = admittedHash;
-      this.#mayHoldGrants = mayHoldGrants;
+      this.#mayHoldGrants = this.#mayHoldForgotten = mayHoldGrants;
     }
     return this.#counters;
   }
@@ -316,9 +329,9 @@ export class KeyObject extends DurableObject<Env> {
     if (this.#mayHoldGrants && this.#grants.isEmpty) {
       const given = this.#grantsGiven;
       // Not by the clock, which may be set forward.
-      await SYSTEM_CLOCK.wait(GRANTS_OVER_AFTER_MS);
+      if (this.#mayHoldForgotten) await SYSTEM_CLOCK.wait(GRANTS_OVER_AFTER_MS);
       if (this.#record.isGone) return true;
-      this.#mayHoldGrants = given !== this.#grantsGiven;
+      if (given === this.#grantsGiven) this.#mayHoldGrants = this.#mayHoldForgotten = false;
     }
     const { counters, reservation } = releaseReservation(this.#storedCounters(), this.#reservation);
     this.#counters = counters;

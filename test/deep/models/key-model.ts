@@ -184,10 +184,10 @@ export class KeyModel {
    * A new secret. The one before it lives on for a while, any other ends; but a rotated secret that was never admitted is
    * replaced, and the one before it keeps its end.
    */
-  rotate(secret: string, overlapSeconds: number, at: number): void {
+  rotate(secret: string, overlapSeconds: number): void {
     const current = [...this.secrets.keys()].at(-1) ?? "";
     if (this.#isRotated && current !== this.#newest) this.secrets.delete(current);
-    else if (overlapSeconds > 0) this.secrets = new Map([[current, at + overlapSeconds * 1_000]]);
+    else if (overlapSeconds > 0) this.secrets = new Map([[current, this.now + overlapSeconds * 1_000]]);
     else this.secrets = new Map();
     this.secrets.set(secret, null);
     this.#isRotated = true;

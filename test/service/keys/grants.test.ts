@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import type { KeyObject } from "../../../src/keys/object/key-object.ts";
 import { newIsolate } from "../../deep/models/isolates.ts";
 import { alarmAt, runAlarm } from "../../support/alarms.ts";
-import { breakObjects, countCalls, replaceMethod } from "../../support/faults.ts";
+import { aroundCall, breakObjects, countCalls, replaceMethod } from "../../support/faults.ts";
 import { withGrants } from "../../support/grants.ts";
 import { type Answer, admin, expectError, newKey, newOrganization, statsOf } from "../../support/harness.ts";
 import { stopWaits } from "../../support/waits.ts";
@@ -138,6 +138,35 @@ test("a grant that a failed call returns is returned with the next one", async (
   // It brings a new grant, of five units.
   expect((await key.get()).status).toBe(200);
   expect((await key.usage()).used).toBe(4 + 1 + 5);
+});
+
+test("a grant whose answer is lost is returned with the next call", async () => {
+  const key = await awakeKey();
+  for (let n = 0; n < 2; n++) await key.get();
+  aroundCall("KEYS", "admit", { after: () => Promise.reject(new Error("internal error; reference = 1")) });
+  expectError(await key.get(), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await key.usage()).used).toBe(4 + 3);
+  expect((await key.get({ "CF-Connecting-IP": "192.0.2.1" })).status).toBe(200);
+  expect((await key.usage()).used).toBe(4 + 1);
+});
+
+test("a give-back that fails is made again with the next call", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  breakObjects("KEYS", "giveBack");
+  await key.waits.pass(2_000);
+  await vi.waitFor(async () => expect((await key.usage()).used).toBe(7));
+  vi.restoreAllMocks();
+  expect((await key.get({ "CF-Connecting-IP": "192.0.2.1" })).status).toBe(200);
+  expect((await key.usage()).used).toBe(4 + 1);
+});
+
+test("a refusal shows what its isolate holds as left", async () => {
+  const key = await awakeKey({ permissions: ["chats:read"] });
+  const left = await getGrant(key);
+  const refused = await key.ask(key.secret, "GET", "/api/v1/events");
+  expect([refused.status, remaining(refused)]).toEqual([403, left]);
 });
 
 test("an eviction costs what was granted, and the grant can't be returned to the next instance", async () => {
@@ -300,18 +329,93 @@ test("a change of a key without grants does not wait", async () => {
   expect(key.waits.count(1_000)).toBe(0);
 });
 
-test("a key that was quiet since its object's alarm does not wait", async () => {
+test("a key whose grants all came back does not wait", async () => {
   const key = await awakeKey();
   await getGrant(key);
-  expect(await key.stored()).toMatchObject({ mayHoldGrants: true });
-  await key.waits.pass(2_500);
-  const ringing = runAlarm(key.object());
+  await key.waits.pass(2_000);
+  await vi.waitFor(async () => expect((await key.usage()).used).toBe(4));
+  expect((await admin("PATCH", `/keys/${key.id}`, { name: "New" })).status).toBe(200);
+  expect(key.waits.count(1_000)).toBe(0);
+});
+
+test("after a change that waited, the next one does not", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  const changing = admin("PATCH", `/keys/${key.id}`, { name: "New" });
   await key.waits.begun(1_000);
   await key.waits.pass(1_000);
-  await ringing;
+  expect((await changing).status).toBe(200);
+  expect((await admin("PATCH", `/keys/${key.id}`, { name: "Newer" })).status).toBe(200);
+  expect(key.waits.count(1_000)).toBe(0);
+});
+
+test("a change is not written while it waits", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  const changing = admin("PATCH", `/keys/${key.id}`, { name: "New" });
+  await key.waits.begun(1_000);
+  const name = () => env.DB.prepare("select name from api_keys where id = ?").bind(key.id).first("name");
+  expect(await name()).not.toBe("New");
+  await key.waits.pass(1_000);
+  await changing;
+  expect(await name()).toBe("New");
+});
+
+test("an overlap of secrets begins when the rotation is written", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  const rotating = admin("POST", `/keys/${key.id}/rotate`, { overlapSeconds: 1 });
+  await key.waits.begun(1_000);
+  await key.waits.pass(1_000);
+  expect((await rotating).status).toBe(201);
+  expect((await key.get()).status).toBe(200);
+  await key.waits.pass(1_000);
+  expectError(await key.get(), 401, "invalid_api_key");
+});
+
+test("an object of an earlier version, which returns nothing, is waited for", async () => {
+  const key = await awakeKey();
+  replaceMethod(
+    "KEYS",
+    "beginChange",
+    (original) =>
+      async (...given) =>
+        void (await original(...given)),
+  );
+  const changing = admin("PATCH", `/keys/${key.id}`, { name: "New" });
+  await key.waits.begun(1_000);
+  await key.waits.pass(1_000);
+  expect((await changing).status).toBe(200);
+});
+
+/** A key whose object lost a grant: its isolate used it up. The object waits when its alarm rings. */
+async function settlingKey() {
+  const key = await awakeKey();
+  await getGrant(key);
+  for (let n = 0; n < 3; n++) await key.get();
+  await key.waits.pass(3_000);
+  const ringing = runAlarm(key.object());
+  await key.waits.begun(1_000);
+  return { ...key, ringing };
+}
+
+test("a key that was quiet since its object's alarm does not wait", async () => {
+  const key = await settlingKey();
+  expect(await key.stored()).toMatchObject({ mayHoldGrants: true });
+  await key.waits.pass(1_000);
+  await key.ringing;
   expect(await key.stored()).not.toHaveProperty("mayHoldGrants");
   expect((await admin("PATCH", `/keys/${key.id}`, { name: "New" })).status).toBe(200);
   expect(key.waits.count(1_000)).toBe(0);
+});
+
+test("a change while the object's alarm waits for grants waits too", async () => {
+  const key = await settlingKey();
+  const changing = admin("PATCH", `/keys/${key.id}`, { name: "New" });
+  await vi.waitFor(() => expect(key.waits.count(1_000)).toBe(2));
+  await key.waits.pass(1_000);
+  expect((await changing).status).toBe(200);
+  await key.ringing;
 });
 
 test("an alarm that rings while a grant is open leaves it counted, and rings again", async () => {
@@ -323,15 +427,10 @@ test("an alarm that rings while a grant is open leaves it counted, and rings aga
 });
 
 test("what is granted while an alarm waits for older grants is not forgotten", async () => {
-  const key = await awakeKey();
+  const key = await settlingKey();
   await getGrant(key);
-  await key.waits.pass(2_500);
-  const ringing = runAlarm(key.object());
-  await key.waits.begun(1_000);
-  await getGrant(key);
-  await key.waits.pass(400);
-  await key.waits.pass(600);
-  await ringing;
+  await key.waits.pass(1_000);
+  await key.ringing;
   expect(await key.stored()).toMatchObject({ mayHoldGrants: true });
   expect(await alarmAt(key.object())).not.toBeNull();
 });
