@@ -16,7 +16,7 @@ export interface Reservation {
   units: number;
   /** When the last request was admitted; null if unknown. */
   lastAt: number | null;
-  /** Units of this window that isolates hold: counted, and not known to be used. */
+  /** Units that isolates hold or have not returned, also of a window before this one. They are counted. */
   granted: number;
 }
 
@@ -104,14 +104,13 @@ export function takeBack(
   unused: number,
 ): { counters: Counters; reservation: Reservation } {
   const isSameMonth = grant.month === counters.month;
+  const rest = { ...reservation, granted: reservation.granted - grant.units };
   if (grant.windowStart !== counters.windowStart) {
     const monthCount = counters.monthCount - (isSameMonth ? unused : 0);
-    return { counters: { ...counters, monthCount }, reservation };
+    return { counters: { ...counters, monthCount }, reservation: rest };
   }
-  const granted = reservation.granted - grant.units;
-  if (isSameMonth) return { counters, reservation: { ...reservation, units: reservation.units + unused, granted } };
-  const windowCount = counters.windowCount - unused;
-  return { counters: { ...counters, windowCount }, reservation: { ...reservation, granted } };
+  if (isSameMonth) return { counters, reservation: { ...rest, units: rest.units + unused } };
+  return { counters: { ...counters, windowCount: counters.windowCount - unused }, reservation: rest };
 }
 
 /** Subtracts unused reserved units from both counts, before the object may lose its memory. */
@@ -155,7 +154,7 @@ export function rollOver(limits: KeyLimits, counters: Counters, reservation: Res
       month: newMonth ? month : counters.month,
       monthCount: newMonth ? 0 : counters.monthCount - reservation.units,
     },
-    reservation: { ...NO_RESERVATION, lastAt: reservation.lastAt },
+    reservation: { ...reservation, units: 0 },
   };
 }
 

@@ -17,7 +17,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
     ],
     "a refusal is remembered too long": ["const REFUSED_FOR_MS = 1_000;", "const REFUSED_FOR_MS = 5_000;"],
     "unused units are returned only by a later call": [
-      "if (returned.length > 0) await giveBack(env, keyId, returned);",
+      "if (returned.some(({ unused }) => unused > 0)) await giveBack(env, keyId, key, returned);",
       "",
     ],
   },

@@ -36,7 +36,7 @@ test("unused units of the window and the month are reserved, and nothing must be
 test("unused units of a window that is over return to the month alone", () => {
   expect(takeBack(COUNTERS, RESERVATION, { ...GRANT, windowStart: NOON - 90_000 }, 15)).toEqual({
     counters: { ...COUNTERS, monthCount: 285 },
-    reservation: RESERVATION,
+    reservation: { ...RESERVATION, granted: 10 },
   });
 });
 
@@ -49,7 +49,10 @@ test("unused units of a month that is over return to the window alone", () => {
 
 test("unused units of a window and a month that are over return nowhere", () => {
   const old = { ...GRANT, windowStart: NOON - 90_000, month: "2026-10" };
-  expect(takeBack(COUNTERS, RESERVATION, old, 15)).toEqual({ counters: COUNTERS, reservation: RESERVATION });
+  expect(takeBack(COUNTERS, RESERVATION, old, 15)).toEqual({
+    counters: COUNTERS,
+    reservation: { ...RESERVATION, granted: 10 },
+  });
 });
 
 const MONTH_END = Date.UTC(2026, 11, 1);
