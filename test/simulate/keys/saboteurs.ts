@@ -1,7 +1,7 @@
 import { wrongVersions } from "../objects/wrong-versions.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
-export const PLAIN_SABOTEURS = wrongVersions({
+const PLAIN_SABOTEURS = wrongVersions({
   "src/keys/admit.ts": {
     "a grant is used for another permission": [
       "const name = JSON.stringify([asking.id, asking.hash, asking.address, asking.permission]);",
