@@ -1,5 +1,4 @@
 import { unavailable } from "../model/error.ts";
-import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { warnIfFails } from "../platform/log.ts";
 
 /** A change that nobody ended is over after this time. */
@@ -9,8 +8,8 @@ const BEGIN_WITHIN_MS = 20_000;
 
 /** The three steps of a change. `begin` and `end` tell the objects that cache what `commit` writes. */
 interface FencedChange<R> {
-  /** @returns after how many milliseconds nobody uses what was granted before */
-  begin: (change: string) => Promise<number>;
+  /** Resolves when nobody uses what the objects gave out before. */
+  begin: (change: string) => Promise<unknown>;
   commit: () => Promise<R>;
   end: (change: string, result: R) => Promise<unknown>;
   /** What the log says if the last step failed. */
@@ -19,16 +18,14 @@ interface FencedChange<R> {
 
 /**
  * Runs `commit`, a write to the directory, so that it applies to the very next request, although objects cache what it
- * changes. They are notified before and after, and what they granted ahead is over before the write. If the first call
- * fails, nothing is written. If the last one fails, the change applies anyway, and the objects stop reading the directory a
- * minute later.
+ * changes. They are notified before and after. If the first call fails, nothing is written. If the last one fails, the
+ * change applies anyway, and the objects stop reading the directory a minute later.
  * @throws ApiError `unavailable` if the objects could not be notified before, or not in time
  */
 export async function commitFenced<R>({ begin, commit, end, notEnded }: FencedChange<R>): Promise<R> {
   const change = crypto.randomUUID();
   const began = Date.now();
-  const overInMs = await begin(change);
-  if (overInMs > 0) await SYSTEM_CLOCK.wait(overInMs);
+  await begin(change);
   const took = Date.now() - began;
   if (took > BEGIN_WITHIN_MS) throw unavailable(`telling the objects of a change took ${took} ms`);
   const result = await commit();

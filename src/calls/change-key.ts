@@ -4,7 +4,7 @@ import { doEach, type Failed, settleEach } from "../platform/concurrency.ts";
 import { answerWithin, callObject, NEARBY } from "./call-object.ts";
 import { commitFenced } from "./change-fence.ts";
 
-const STOP_TIMEOUT_MS = 20_000;
+const BEGIN_TIMEOUT_MS = 20_000;
 
 /**
  * Runs `commit`, a write to the directory that changes `keyIds`, so that it applies to the very next request of each
@@ -14,9 +14,8 @@ const STOP_TIMEOUT_MS = 20_000;
 export function changeKeys<R>(env: Env, keyIds: readonly string[], commit: () => Promise<R>): Promise<R> {
   return commitFenced({
     begin: async (change) => {
-      const waits: number[] = [];
-      await doEach(keyIds, async (id) => waits.push(await beginChange(env, id, change)));
-      return Math.max(0, ...waits);
+      const [failed] = await begin(env, keyIds, change);
+      if (failed) throw failed.error;
     },
     commit,
     end: (change) => doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.endChange(change), NEARBY)),
@@ -29,19 +28,23 @@ export function changeKeys<R>(env: Env, keyIds: readonly string[], commit: () =>
  * then be erased.
  * @returns those whose object could not be reached
  */
-export async function stopKeys(env: Env, keyIds: readonly string[]): Promise<Failed<string>[]> {
-  const change = crypto.randomUUID();
-  const waits: number[] = [];
-  const failed = await settleEach(keyIds, async (id) => {
-    waits.push(await answerWithin(STOP_TIMEOUT_MS, () => beginChange(env, id, change)));
-  });
-  await SYSTEM_CLOCK.wait(Math.max(0, ...waits));
-  return failed;
+export function stopKeys(env: Env, keyIds: readonly string[]): Promise<Failed<string>[]> {
+  return begin(env, keyIds, crypto.randomUUID());
 }
 
-/** @returns after how many milliseconds no isolate uses what the key's object granted before */
-async function beginChange(env: Env, id: string, change: string): Promise<number> {
-  const overInMs: number | undefined = await callObject(env.KEYS, id, (key) => key.beginChange(change, true), NEARBY);
-  // An object of an earlier version returns nothing, and does not know what a later version before it granted.
-  return overInMs ?? GRANTS_OVER_AFTER_MS;
+/**
+ * Notifies the keys' objects, and waits once for all until no isolate uses what they granted before.
+ * @returns those that could not be reached
+ */
+async function begin(env: Env, keyIds: readonly string[], change: string): Promise<Failed<string>[]> {
+  let overInMs = 0;
+  const failed = await settleEach(keyIds, async (id) => {
+    const ms: number | undefined = await answerWithin(BEGIN_TIMEOUT_MS, () =>
+      callObject(env.KEYS, id, (key) => key.beginChange(change, true), NEARBY),
+    );
+    // An object of an earlier version returns nothing, and does not know what a later version before it granted.
+    overInMs = Math.max(overInMs, ms ?? GRANTS_OVER_AFTER_MS);
+  });
+  if (overInMs > 0) await SYSTEM_CLOCK.wait(overInMs);
+  return failed;
 }

@@ -18,12 +18,8 @@ export function changeMember<R>(
 ): Promise<R> {
   const leaving = isRemoval ? id : undefined;
   return commitFenced({
-    begin: async (change) => {
-      await callOrganization(env, organizationId, (object) =>
-        object.beginMemberChange(organizationId, change, leaving),
-      );
-      return 0;
-    },
+    begin: (change) =>
+      callOrganization(env, organizationId, (object) => object.beginMemberChange(organizationId, change, leaving)),
     commit,
     end: (change, result) => {
       const since = endedSince(result);

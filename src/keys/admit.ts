@@ -1,15 +1,14 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import { clientNetwork } from "../http/client-network.ts";
-import { type Admission, GRANT_MS, type ReturnedGrant } from "../model/key.ts";
+import { type Admission, GRANT_MS } from "../model/key.ts";
 import type { Need } from "../model/permission.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { SYSTEM_CLOCK } from "../platform/clock.ts";
-import { warnIfFails } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import { type AdmittedRequest, type HeldGrant, HeldGrants, type HeldKey, type Requester } from "./held-grants.ts";
+import { type AdmittedRequest, HeldGrants, type HeldKey, type Requester } from "./held-grants.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
+import { endAfter, returnLater } from "./return-grants.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
 /** One request that needs admission. */
@@ -31,8 +30,6 @@ interface Remembered {
 
 /** For how long a refusal is cached. After a limit is raised, clients may get 429 for this long. */
 const REFUSED_FOR_MS = 1_000;
-/** How long after its end a grant waits for a call that takes its unused units along. */
-const RETURN_AFTER_MS = 1_250;
 
 const kept = perIsolate(() => ({
   calls: new BatchedCalls<null, Share>(),
@@ -155,7 +152,6 @@ async function askObject(
   // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const call = crypto.randomUUID();
   const held = requester.newGrant(call);
-  // By a timer too, because a clock may stand still or be set back.
   const cancelEnd = held && endAfter(held, GRANT_MS);
   const asked = {
     call,
@@ -203,34 +199,4 @@ async function askObject(
 function withHeld(refused: RefusedAdmission, key: HeldKey): RefusedAdmission {
   const { reason, window } = refused;
   return window && reason !== "rate_limited" ? { ...refused, window: key.withUnits(window) } : refused;
-}
-
-/** @returns a function that cancels it */
-function endAfter(grant: HeldGrant, ms: number): () => void {
-  return SYSTEM_CLOCK.timer(ms, () => {
-    grant.isOver = true;
-  });
-}
-
-/** Returns what is unused of a grant after its end, if no call took it along. */
-async function returnLater(env: Env, keyId: string, key: HeldKey, grant: HeldGrant): Promise<void> {
-  endAfter(grant, grant.endsInMs);
-  const mostMs = grant.endsInMs + RETURN_AFTER_MS;
-  // From the call on: its answer may be late.
-  const leftMs = Math.max(0, Math.min(mostMs, grant.askedAt + mostMs - Date.now()));
-  await new Promise<void>((resolve) => SYSTEM_CLOCK.timer(leftMs, resolve));
-  if (!key.grants.has(grant)) return;
-  const returned = key.takeEnded();
-  if (returned.some(({ unused }) => unused > 0)) await giveBack(env, keyId, key, returned);
-}
-
-async function giveBack(env: Env, keyId: string, key: HeldKey, returned: ReturnedGrant[]): Promise<void> {
-  await warnIfFails({ event: "grants_not_returned", keyId }, async () => {
-    try {
-      await callObject(env.KEYS, keyId, (object) => object.giveBack(keyId, returned), NEARBY);
-    } catch (error) {
-      key.notReturned(returned);
-      throw error;
-    }
-  });
 }

@@ -43,7 +43,11 @@ export class HeldGrants {
   /** @param name of a secret, an address and a permission */
   requester(keyId: string, name: string): Requester {
     const known = this.#requesters.get(name);
-    if (known) return known;
+    if (known) {
+      // So that one client with many addresses does not displace those that are busy.
+      if (this.#requesters.size > MAX_KEPT / 2) this.#requesters.set(name, known);
+      return known;
+    }
     const requester = new Requester(this.key(keyId));
     this.#requesters.set(name, requester);
     return requester;

@@ -4,7 +4,6 @@ import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
 import {
   type Admission,
-  GRANTS_OVER_AFTER_MS,
   type KeyRecord,
   presentKey,
   type RefusalReason,
@@ -53,9 +52,6 @@ interface CountersExtra {
 
 type StoredCounters = Counters & CountersExtra;
 
-/** An object that just woke does not know what it granted before, and grants nothing for this long. */
-const AWAKE_FOR_MS = 1_000;
-
 /** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;
 
@@ -80,7 +76,7 @@ export class KeyObject extends DurableObject<Env> {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
     isSettled: () => {
       this.#storedCounters();
-      return !this.#mayHoldGrants;
+      return !this.#grants.mayBeHeld;
     },
     settle: () => this.#settle(),
   });
@@ -89,16 +85,8 @@ export class KeyObject extends DurableObject<Env> {
     { stats: this.#stats },
   );
   readonly #grants = new OpenGrants();
-  #grantsGiven = 0;
-  #awakeSince = Date.now();
   #counters: Counters | undefined;
   #admittedHash: string | undefined;
-  /** Whether an isolate may hold a grant, as far as the object stored it. */
-  #mayHoldGrants = false;
-  /** Whether it may be one that this instance does not remember. */
-  #mayHoldForgotten = false;
-  /** By change: how many grants were given before it. */
-  readonly #givenBefore = new BoundedMap<string, number>(REMEMBERED_CALLS);
   #reservation = NO_RESERVATION;
   #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
 
@@ -154,6 +142,8 @@ export class KeyObject extends DurableObject<Env> {
   #decide(id: string, record: KeyRecord, asked: AdmissionRequest): Admission {
     const now = Date.now();
     this.#endLostGrants(record, now);
+    // Not during a change, for which no record is held: `beginChange` has already returned how long to wait.
+    const mayGrant = this.#grants.isAwake(now) && this.#record.isHeld(record);
     const decision = decide(
       record,
       this.#storedCounters(),
@@ -163,7 +153,7 @@ export class KeyObject extends DurableObject<Env> {
         permission: asked.permission,
         addressAllowed: this.#isAllowed(record.ipAllowlist, asked.address),
         units: asked.units,
-        pace: this.#mayGrant(record, now) ? (asked.pace ?? 0) : 0,
+        pace: mayGrant ? (asked.pace ?? 0) : 0,
       },
       now,
     );
@@ -173,14 +163,8 @@ export class KeyObject extends DurableObject<Env> {
     }
     this.#counters = decision.counters;
     this.#reservation = decision.reservation;
-    const isFirstGrant = decision.ahead !== null && !this.#mayHoldGrants;
-    if (decision.ahead) {
-      const { windowStart, month } = decision.counters;
-      this.#grants.add(asked.call, { units: decision.ahead.units, windowStart, month, grantedAt: now });
-      this.#grantsGiven++;
-      this.#mayHoldGrants = true;
-    }
-    const isSettled = decision.write && decision.reservation.units === 0 && !this.#mayHoldGrants;
+    const isFirstGrant = decision.ahead !== null && this.#addGrant(asked.call, decision.ahead.units, now);
+    const isSettled = decision.write && decision.reservation.units === 0 && !this.#grants.mayBeHeld;
     this.#count(record, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
     const isFirstUse = asked.hash === record.hash && asked.hash !== this.#admittedHash;
     if (isFirstUse) this.#admittedHash = asked.hash;
@@ -203,11 +187,10 @@ export class KeyObject extends DurableObject<Env> {
     };
   }
 
-  /** Whether an isolate may get units ahead. Not during a change: `beginChange` has already returned how long to wait. */
-  #mayGrant(record: KeyRecord, now: number): boolean {
-    // The clock was set back.
-    if (now < this.#awakeSince) this.#awakeSince = now;
-    return now - this.#awakeSince >= AWAKE_FOR_MS && this.#record.isHeld(record);
+  /** @returns whether it must be stored that there is one */
+  #addGrant(id: string, units: number, grantedAt: number): boolean {
+    const { windowStart, month } = this.#storedCounters();
+    return this.#grants.add(id, { units, windowStart, month, grantedAt });
   }
 
   #takeBack(record: KeyRecord, returned: ReturnedGrant[]): void {
@@ -218,10 +201,7 @@ export class KeyObject extends DurableObject<Env> {
   }
 
   #endLostGrants(record: { id: string; organizationId: string }, now: number): void {
-    for (const grant of this.#grants.takeLost(now)) {
-      this.#mayHoldForgotten = true;
-      this.#endGrant(record, grant, 0);
-    }
+    for (const grant of this.#grants.takeLost(now)) this.#endGrant(record, grant, 0);
   }
 
   #endGrant(record: { id: string; organizationId: string }, grant: OpenGrant, unused: number): void {
@@ -264,19 +244,17 @@ export class KeyObject extends DurableObject<Env> {
    */
   async beginChange(change: string, waits = false): Promise<number> {
     this.#record.beginChange(change);
-    this.#givenBefore.set(change, this.#grantsGiven);
-    if (!this.#mayGrantsBeOpen()) return 0;
-    if (waits) return GRANTS_OVER_AFTER_MS;
-    await SYSTEM_CLOCK.wait(GRANTS_OVER_AFTER_MS);
+    this.#storedCounters();
+    const overInMs = this.#grants.beginChange(change);
+    if (waits || overInMs === 0) return overInMs;
+    await SYSTEM_CLOCK.wait(overInMs);
     return 0;
   }
 
   /** Step three: the change is in the directory. */
   endChange(change: string): void {
     this.#record.endChange(change);
-    // The change waited, and nothing was granted since it began: the next one need not wait.
-    if (this.#givenBefore.get(change) === this.#grantsGiven) this.#mayHoldGrants = this.#mayHoldForgotten = false;
-    this.#givenBefore.delete(change);
+    this.#grants.endChange(change);
   }
 
   async erase(): Promise<void> {
@@ -287,12 +265,6 @@ export class KeyObject extends DurableObject<Env> {
     this.#grants.forget();
     this.#due.forget();
     await this.ctx.storage.deleteAll();
-  }
-
-  /** Whether an isolate may hold a grant, also one of an instance before this one. */
-  #mayGrantsBeOpen(): boolean {
-    this.#storedCounters();
-    return this.#mayHoldGrants && (this.#mayHoldForgotten || !this.#grants.isEmpty);
   }
 
   /** Sets the alarm again if the platform gave it up. @returns whether it had */
@@ -317,7 +289,7 @@ export class KeyObject extends DurableObject<Env> {
       const { stats: _stats, admittedHash, mayHoldGrants = false, ...counters } = stored;
       this.#counters = counters;
       this.#admittedHash = admittedHash;
-      this.#mayHoldGrants = this.#mayHoldForgotten = mayHoldGrants;
+      this.#grants.resume(mayHoldGrants);
     }
     return this.#counters;
   }
@@ -326,24 +298,19 @@ export class KeyObject extends DurableObject<Env> {
   async #settle(): Promise<boolean> {
     const stats = this.#stats.current();
     if (stats) this.#endLostGrants({ ...stats, id: stats.keyId }, Date.now());
-    if (this.#mayHoldGrants && this.#grants.isEmpty) {
-      const given = this.#grantsGiven;
-      // Not by the clock, which may be set forward.
-      if (this.#mayHoldForgotten) await SYSTEM_CLOCK.wait(GRANTS_OVER_AFTER_MS);
-      if (this.#record.isGone) return true;
-      if (given === this.#grantsGiven) this.#mayHoldGrants = this.#mayHoldForgotten = false;
-    }
+    await this.#grants.settle();
+    if (this.#record.isGone) return true;
     const { counters, reservation } = releaseReservation(this.#storedCounters(), this.#reservation);
     this.#counters = counters;
     this.#reservation = reservation;
     this.#store();
-    return !this.#mayHoldGrants;
+    return !this.#grants.mayBeHeld;
   }
 
   #store(): void {
     const counters = this.#storedCounters();
     const extra: CountersExtra = { stats: this.#stats.current(), admittedHash: this.#admittedHash };
-    if (this.#mayHoldGrants) extra.mayHoldGrants = true;
+    if (this.#grants.mayBeHeld) extra.mayHoldGrants = true;
     this.ctx.storage.kv.put("counters", { ...counters, ...extra } satisfies StoredCounters);
   }
 

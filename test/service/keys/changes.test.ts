@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { aroundCall, aroundQueries, breakDirectory, breakObjects, OUTAGES, outageError } from "../../support/faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
+import { CHANGES } from "./key-changes.ts";
 
 /** A key of a new organization that its object knows. */
 async function warmKey(body: Record<string, unknown> = {}) {
@@ -18,26 +19,6 @@ const FAULTS: [string, (id: string) => Promise<void> | void][] = [
   ["", () => {}],
   [", also if its object does not hear of the end", () => breakObjects("KEYS", "endChange")],
   [", also if its object is evicted before it", (id) => evictDurableObject(env.KEYS.getByName(id))],
-];
-
-const CHANGES: [string, (id: string) => ReturnType<typeof admin>, number, string][] = [
-  ["revoked", (id) => admin("DELETE", `/keys/${id}`), 401, "invalid_api_key"],
-  ["expired", (id) => admin("PATCH", `/keys/${id}`, { expiresAt: "2020-01-01T00:00:00Z" }), 401, "invalid_api_key"],
-  ["narrowed", (id) => admin("PATCH", `/keys/${id}`, { permissions: ["messages:send"] }), 403, "permission_denied"],
-  [
-    "restricted to addresses",
-    (id) => admin("PATCH", `/keys/${id}`, { ipAllowlist: ["192.0.2.0/24"] }),
-    403,
-    "ip_not_allowed",
-  ],
-  ["given a used-up quota", (id) => admin("PATCH", `/keys/${id}`, { monthlyQuota: 1 }), 403, "quota_exceeded"],
-  [
-    "given a used-up rate limit",
-    (id) => admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 1, windowSeconds: 60 } }),
-    429,
-    "rate_limited",
-  ],
-  ["rotated", (id) => admin("POST", `/keys/${id}/rotate`), 401, "invalid_api_key"],
 ];
 
 test.each(
