@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Frame } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
-import { field, preview, save } from "./console-chat-fixtures.ts";
+import { type Desk, openDesk } from "./console.ts";
+import { field, preview, save, settingsScreen, stored } from "./console-chat-fixtures.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { eventually } from "./visitor.ts";
@@ -14,12 +14,8 @@ beforeEach(async () => {
   desk = await openDesk();
 });
 
-const settingsScreen = (options = {}) =>
-  openConsole(browser, screenOf(desk, `channels/${desk.channel.id}/chat`), options);
-const stored = async () => (await desk.api("GET", `/channels/${desk.channel.id}`)).channel.settings;
-
 test("the preview shows both color schemes, and says what becomes of a color", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await field(page, "Accent color").fill("#FFE000");
   const send = preview(page).getByRole("button", { name: "Send" });
   const color = () => send.evaluate((button) => getComputedStyle(button).backgroundColor);
@@ -36,7 +32,7 @@ test("the preview shows both color schemes, and says what becomes of a color", a
 });
 
 test("the preview shows the chat when open and when closed", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await field(page, "You answer").selectOption("hours");
   await field(page, "Time zone").fill("Asia/Tokyo");
   await page.getByRole("button", { name: "When closed" }).click();
@@ -56,14 +52,14 @@ test("the preview shows the chat when open and when closed", async () => {
   await page.getByText("Nothing that you write here is sent.").waitFor();
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
-  expect(await stored()).toMatchObject({
+  expect(await stored(desk)).toMatchObject({
     hours: { timeZone: "Asia/Tokyo", week: { friday: [{ opens: "09:00", closes: "17:00" }] } },
   });
   await page.context().close();
 });
 
 test("the preview shows each language with the texts for it", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await field(page, "Language of the visitor").selectOption({ label: "German" });
   await preview(page).getByText("Wie können wir helfen?").waitFor();
   await field(page, "emptyTitle").fill("Moin!");
@@ -77,12 +73,12 @@ test("the preview shows each language with the texts for it", async () => {
   await preview(page).getByText("Hej!").waitFor();
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
-  expect(await stored()).toMatchObject({ texts: { de: { emptyTitle: "Moin!" }, sv: { emptyTitle: "Hej!" } } });
+  expect(await stored(desk)).toMatchObject({ texts: { de: { emptyTitle: "Moin!" }, sv: { emptyTitle: "Hej!" } } });
   await page.context().close();
 });
 
 test("what is typed into the language stays when the preview says anew what it drew", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await preview(page).getByRole("heading", { name: "Site" }).waitFor();
   await page.evaluate(() => addEventListener("message", (drawn) => Object.assign(window, { drawn })));
   await page.getByRole("button", { name: "Dark" }).click();
@@ -100,7 +96,7 @@ test("what is typed into the language stays when the preview says anew what it d
 });
 
 test("the preview stores nothing and calls nobody: what is written in it stays there, until it starts over", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   const sockets: string[] = [];
   const calls: string[] = [];
   page.on("websocket", (socket) => sockets.push(socket.url()));
@@ -134,7 +130,7 @@ test("the preview stores nothing and calls nobody: what is written in it stays t
 });
 
 test("markup and bidi controls are shown as text, and no logo runs or leaves its place", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("dialog", (dialog) => {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { field, preview, save } from "./console-chat-fixtures.ts";
+import { field, preview, save, settingsScreen, stored } from "./console-chat-fixtures.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -12,13 +12,10 @@ beforeEach(async () => {
   desk = await openDesk();
 });
 
-const settingsScreen = (options = {}) =>
-  openConsole(browser, screenOf(desk, `channels/${desk.channel.id}/chat`), options);
-const stored = async () => (await desk.api("GET", `/channels/${desk.channel.id}`)).channel.settings;
 const DEFAULTS = { allowedOrigins: [], uploads: "everyone", hideWhenClosed: false, askContact: "never" };
 
 test("what a person changes is in the preview at once, is saved, and goes back to the default", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await preview(page).getByRole("heading", { name: "Site" }).waitFor();
   await field(page, "Title").fill("Acme Outdoor");
   await preview(page).getByRole("heading", { name: "Acme Outdoor" }).waitFor();
@@ -33,7 +30,7 @@ test("what a person changes is in the preview at once, is saved, and goes back t
   await field(page, "Take files").selectOption("off");
   await eventually(() => preview(page).getByRole("button", { name: "Attach files" }).count(), 0);
   await field(page, "Sites").fill("https://shop.example\n\nhttps://www.shop.example");
-  expect(await stored()).toEqual(DEFAULTS);
+  expect(await stored(desk)).toEqual(DEFAULTS);
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
   const saved = {
@@ -41,7 +38,7 @@ test("what a person changes is in the preview at once, is saved, and goes back t
     ...{ texts: { en: { emptyTitle: "Welcome" } }, askContact: "afterFirst", uploads: "off", hideWhenClosed: false },
     allowedOrigins: ["https://shop.example", "https://www.shop.example"],
   };
-  expect(await stored()).toEqual(saved);
+  expect(await stored(desk)).toEqual(saved);
   await expect.poll(() => page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   for (const name of ["Title", "Greeting", "Starter 2", "Starter 1", "emptyTitle", "Sites"]) {
     await field(page, name).fill("");
@@ -50,23 +47,23 @@ test("what a person changes is in the preview at once, is saved, and goes back t
   await field(page, "Ask for a name and an email address").selectOption("never");
   await field(page, "Take files").selectOption("everyone");
   await save(page);
-  await eventually(stored, DEFAULTS);
+  await eventually(() => stored(desk), DEFAULTS);
   await page.context().close();
 });
 
 test("a change of one setting overwrites no other, which somebody else changed meanwhile", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await field(page, "Title").fill("Ours");
   await desk.api("PATCH", `/channels/${desk.channel.id}`, { settings: { greeting: "Theirs" } });
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
-  expect(await stored()).toEqual({ ...DEFAULTS, title: "Ours", greeting: "Theirs" });
+  expect(await stored(desk)).toEqual({ ...DEFAULTS, title: "Ours", greeting: "Theirs" });
   await expect.poll(() => field(page, "Greeting").inputValue()).toBe("Theirs");
   await page.context().close();
 });
 
 test("changes that are not saved outlive another screen and a reload, and are discarded on request", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await field(page, "Title").fill("Half done");
   await field(page, "You answer").selectOption("hours");
   await page.getByRole("link", { name: "Site", exact: true }).click();
@@ -85,12 +82,12 @@ test("changes that are not saved outlive another screen and a reload, and are di
   expect([await field(page, "Title").inputValue(), await field(page, "monday opens").count()]).toEqual(["", 0]);
   await page.reload();
   await preview(page).getByRole("heading", { name: "Site" }).waitFor();
-  expect(await stored()).toEqual(DEFAULTS);
+  expect(await stored(desk)).toEqual(DEFAULTS);
   await page.context().close();
 });
 
 test("bad settings are refused at their fields, and nothing is lost", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   const entered = {
@@ -118,7 +115,7 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
   await expect.poll(() => page.locator(".refusal p").count()).toBe(1);
   for (const [name, text] of Object.entries(entered))
     await expect.poll(() => field(page, name).inputValue()).toBe(text);
-  expect(await stored()).toEqual(DEFAULTS);
+  expect(await stored(desk)).toEqual(DEFAULTS);
   // The first of the faults has the focus.
   expect(await page.evaluate(() => document.activeElement?.closest(".field")?.textContent)).toMatch(/^Title/);
   expect(faults).toEqual([]);
@@ -126,7 +123,7 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
 });
 
 test("bad hours are refused at their fields, and are saved once they are corrected", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   await field(page, "You answer").selectOption("hours");
@@ -146,7 +143,7 @@ test("bad hours are refused at their fields, and are saved once they are correct
     await page.getByText(said, { exact: true }).first().waitFor();
   }
   await expect.poll(() => field(page, "monday closes").getAttribute("aria-invalid")).toBe("true");
-  expect(await stored()).toEqual(DEFAULTS);
+  expect(await stored(desk)).toEqual(DEFAULTS);
 
   await field(page, "Time zone").fill("Europe/Berlin");
   await field(page, "monday closes").fill("24:00");
@@ -154,7 +151,7 @@ test("bad hours are refused at their fields, and are saved once they are correct
   await field(page, "wednesday opens").nth(1).fill("17:30");
   await save(page);
   await page.getByText("Saved", { exact: true }).waitFor();
-  expect((await stored()).hours.week).toMatchObject({
+  expect((await stored(desk)).hours.week).toMatchObject({
     monday: [{ opens: "18:00", closes: "24:00" }],
     tuesday: [{ opens: "09:00", closes: "09:30" }],
     wednesday: [
@@ -186,7 +183,7 @@ test("only who may change channels changes the chat's settings", async () => {
 });
 
 test("the keyboard alone changes the hours and saves", async () => {
-  const page = await settingsScreen();
+  const page = await settingsScreen(desk);
   await preview(page).getByRole("heading", { name: "Site" }).waitFor();
   await field(page, "You answer").focus();
   await page.keyboard.press("ArrowDown");
@@ -203,14 +200,14 @@ test("the keyboard alone changes the hours and saves", async () => {
   await page.keyboard.press("Enter");
   await field(page, "monday opens").press("Enter");
   await page.getByText("Saved", { exact: true }).waitFor();
-  expect((await stored()).hours.week.monday).toEqual([{ opens: "08:30", closes: "17:00" }]);
+  expect((await stored(desk)).hours.week.monday).toEqual([{ opens: "08:30", closes: "17:00" }]);
   await page.context().close();
 });
 
 test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((width) => ({ colorScheme, width }))))(
   "the chat's settings have no accessibility violations: $colorScheme, $width px",
   async ({ colorScheme, width }) => {
-    const page = await settingsScreen({ colorScheme, viewport: { width, height: 700 }, reducedMotion: "reduce" });
+    const page = await settingsScreen(desk, { colorScheme, viewport: { width, height: 700 }, reducedMotion: "reduce" });
     await field(page, "Accent color").fill("#ffe000");
     await field(page, "Title").fill(" ");
     await field(page, "You answer").selectOption("hours");
