@@ -1,8 +1,10 @@
 import { onTestFinished, vi } from "vitest";
+import { until } from "./until.ts";
 
 interface Wait {
   ms: number;
   at: number;
+  isCanceled: boolean;
 }
 
 /** Polls of a test. */
@@ -22,10 +24,14 @@ export function stopWaits() {
   const stop = clearTimeout;
   const untilOver = async (wait: Wait) => {
     waits.add(wait);
-    while (waits.has(wait) && Date.now() < wait.at) await tick(1);
-    return waits.delete(wait);
+    while (!wait.isCanceled && Date.now() < wait.at) await tick(1);
+    waits.delete(wait);
+    return !wait.isCanceled;
   };
-  const begin = (ms: number): Wait => ({ ms, at: Date.now() + ms });
+  const cancel = (wait: Wait) => {
+    wait.isCanceled = true;
+  };
+  const begin = (ms: number): Wait => ({ ms, at: Date.now() + ms, isCanceled: false });
   const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (ms: number) => {
     if (isOfTest(ms)) await tick(ms);
     else await untilOver(begin(ms));
@@ -37,25 +43,24 @@ export function stopWaits() {
     return wait;
   });
   vi.stubGlobal("clearTimeout", (timer: Wait & number) => {
-    if (!waits.delete(timer)) stop(timer);
+    if (waits.has(timer)) cancel(timer);
+    else stop(timer);
   });
   onTestFinished(() => {
     spy.mockRestore();
-    waits.clear();
+    for (const wait of waits) cancel(wait);
   });
   return {
     /** Moves the clock, and ends the waits that are over by then, in order. */
     async pass(ms: number): Promise<void> {
-      const until = Date.now() + ms;
+      const end = Date.now() + ms;
       for (;;) {
-        const [next] = [...waits].filter(({ at }) => at <= until).sort((one, other) => one.at - other.at);
+        const [next] = [...waits].filter(({ at }) => at <= end).sort((one, other) => one.at - other.at);
         if (!next) break;
         vi.setSystemTime(Math.max(next.at, Date.now()));
-        // What waited may be lost with its object.
-        for (let ticks = 0; ticks < 50 && waits.has(next); ticks++) await tick(1);
-        waits.delete(next);
+        await until(`a wait of ${next.ms} ms ends`, () => !waits.has(next));
       }
-      vi.setSystemTime(until);
+      vi.setSystemTime(end);
     },
     /** Resolves when a wait of this length has begun. */
     async begun(ms: number): Promise<void> {
