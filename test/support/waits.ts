@@ -30,6 +30,7 @@ export function stopWaits() {
   };
   const cancel = (wait: Wait) => {
     wait.isCanceled = true;
+    waits.delete(wait);
   };
   const begin = (ms: number): Wait => ({ ms, at: Date.now() + ms, isCanceled: false });
   const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (ms: number) => {
@@ -46,11 +47,15 @@ export function stopWaits() {
     if (waits.has(timer)) cancel(timer);
     else stop(timer);
   });
+  const cancelAll = () => {
+    for (const wait of waits) cancel(wait);
+  };
   onTestFinished(() => {
     spy.mockRestore();
-    for (const wait of waits) cancel(wait);
+    cancelAll();
   });
   return {
+    cancelAll,
     /** Moves the clock, and ends the waits that are over by then, in order. */
     async pass(ms: number): Promise<void> {
       const end = Date.now() + ms;

@@ -61,6 +61,8 @@ export class KeyModel {
   /** The newest secret that was ever admitted. */
   #newest = "";
   #remembered = new Map<string, { until: number; answer: Answer }>();
+  /** By isolate, when its requests in the window were admitted. */
+  #admittedAt = new Map<number, number[]>();
 
   constructor(now: number, rules: Rules, secret: string) {
     this.now = now;
@@ -102,14 +104,16 @@ export class KeyModel {
   }
 
   /** The service admitted a request, as it may. */
-  admit({ secret }: Request): void {
+  admit({ secret, isolate }: Request): void {
     if (this.secrets.get(secret) === null) this.#newest = secret;
     if (!this.#isRunning()) {
       this.windowStart = this.now;
       this.admitted.window = 0;
       this.lost.window = 0;
       this.#block = 0;
+      this.#admittedAt.clear();
     }
+    this.#admittedAt.set(isolate, [...(this.#admittedAt.get(isolate) ?? []), this.now]);
     const month = this.month();
     if (month !== this.counted) {
       this.counted = month;
@@ -126,6 +130,21 @@ export class KeyModel {
     const left = (this.#remembered.get(name)?.until ?? 0) - this.now;
     if (answer.verdict !== "rate_limited" || !answer.window || (left > 0 && left <= 1_000)) return;
     this.#remembered.set(name, { until: Math.min(this.now + 1_000, answer.window.reset), answer });
+  }
+
+  /** Requests by other isolates, of which an isolate with a grant may not have heard. */
+  unheardOf({ isolate }: Request): number {
+    const others = [...this.#admittedAt].filter(([other]) => other !== isolate).flatMap(([, times]) => times);
+    return others.filter((at) => at > this.now - 500).length;
+  }
+
+  /**
+   * What the service counts ahead is lost.
+   * @param ahead as it is seen. Nobody sees it in a window that is used up, until the limit is raised
+   */
+  lose(ahead: Counts): void {
+    const isUsedUp = this.window(ahead).remaining === 0;
+    this.lost = { month: ahead.month, window: isUsedUp ? this.mostAhead().window : ahead.window };
   }
 
   /** What of the service's count was not admitted. */

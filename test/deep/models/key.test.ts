@@ -31,6 +31,7 @@ test(
         rules,
         fc.commands(COMMANDS, { maxCommands: 40, size: "max", ...(replayPath !== undefined && { replayPath }) }),
         async (first, commands) => {
+          waits.cancelAll();
           vi.setSystemTime(START);
           const { rateLimit, monthlyQuota } = first;
           const { key, secret } = await newKey(organizationId, { rateLimit, monthlyQuota });
