@@ -204,10 +204,13 @@ export async function revokeKey(env: Env, actor: Actor, act: RequestAct, id: str
         ? undefined
         : or(hasOtherManager(before.organizationId, id, manager), sql`${apiKeys.revokedAt} is not null`),
     );
-    const revokedAt = sql`coalesce(${apiKeys.revokedAt}, ${now})`;
-    const change = db.update(apiKeys).set({ revokedAt }).where(condition).returning();
     const kept = keepAct(db, act, apiKeys, condition);
-    const { changed: key, leftBehind } = await changeKeys(env, [id], () => withLeftBehind(db, change, before, kept));
+    const { changed: key, leftBehind } = await changeKeys(env, [id], () => {
+      // From now on: the change may have waited.
+      const revokedAt = sql`coalesce(${apiKeys.revokedAt}, ${Date.now()})`;
+      const change = db.update(apiKeys).set({ revokedAt }).where(condition).returning();
+      return withLeftBehind(db, change, before, kept);
+    });
     if (key) return { key: presentKey(key, now), leftBehind };
     if (!authority) throw new ApiError("key_not_found");
     if (manager !== null) await refuseIfLastManager(db, before, manager);

@@ -69,10 +69,8 @@ export function stopWaits() {
     },
     /** Resolves when a wait of this length has begun. */
     async begun(ms: number): Promise<void> {
-      await vi.waitFor(() => {
-        if (this.count(ms) > 0) return;
-        throw new Error(`No wait of ${ms} ms has begun, only of ${[...waits].map((wait) => wait.ms).join(", ")}`);
-      });
+      const all = () => [...waits].map((wait) => wait.ms);
+      await until(`a wait of ${ms} ms begins`, all, (seen) => seen.includes(ms));
     },
     /** How many waits of this length have not ended. */
     count: (ms: number) => [...waits].filter((wait) => wait.ms === ms).length,

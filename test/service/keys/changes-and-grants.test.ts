@@ -99,6 +99,15 @@ test("a change is not written while it waits", async () => {
   expect(await name()).toBe("New");
 });
 
+test("a key is revoked when the revocation is written, not when it was asked for", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  const revoking = admin("DELETE", `/keys/${key.id}`);
+  await key.waits.begun(1_000);
+  await key.waits.pass(1_000);
+  expect((await revoking).body.key.revokedAt).toBe(new Date().toISOString());
+});
+
 test("an overlap of secrets begins when the rotation is written", async () => {
   const key = await awakeKey();
   await getGrant(key);
