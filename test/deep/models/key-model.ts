@@ -55,8 +55,8 @@ export class KeyModel {
   admitted: Counts = { window: 0, month: 0 };
   /** What is lost, at most. */
   lost: Counts = { window: 0, month: 0 };
-  /** The greatest block that the rules allowed in this window. */
-  #block = 0;
+  /** The greatest block that the rules allowed in this window, and in this month. */
+  #block: Counts = { window: 0, month: 0 };
   #isRotated = false;
   /** The newest secret that was ever admitted. */
   #newest = "";
@@ -110,7 +110,7 @@ export class KeyModel {
       this.windowStart = this.now;
       this.admitted.window = 0;
       this.lost.window = 0;
-      this.#block = 0;
+      this.#block.window = 0;
       this.#admittedAt.clear();
     }
     this.#admittedAt.set(isolate, [...(this.#admittedAt.get(isolate) ?? []), this.now]);
@@ -119,6 +119,7 @@ export class KeyModel {
       this.counted = month;
       this.admitted.month = 0;
       this.lost.month = 0;
+      this.#block.month = 0;
     }
     this.admitted.window++;
     this.admitted.month++;
@@ -140,11 +141,12 @@ export class KeyModel {
 
   /**
    * What the service counts ahead is lost.
-   * @param ahead as it is seen. Nobody sees it in a window that is used up, until the limit is raised
+   * @param ahead as it is seen. Nobody sees it in a window that is used up, until the limit is raised, or in one that is
+   *   over, until the clock is set back
    */
   lose(ahead: Counts): void {
-    const isUsedUp = this.window(ahead).remaining === 0;
-    this.lost = { month: ahead.month, window: isUsedUp ? this.mostAhead().window : ahead.window };
+    const isSeen = this.#isRunning() && this.window(ahead).remaining > 0;
+    this.lost = { month: ahead.month, window: isSeen ? ahead.window : this.mostAhead().window };
   }
 
   /** What of the service's count was not admitted. */
@@ -158,8 +160,8 @@ export class KeyModel {
     const { rateLimit, monthlyQuota } = this.rules;
     const left = monthlyQuota === null ? Number.POSITIVE_INFINITY : monthlyQuota - this.used().month;
     const block = Math.max(0, Math.floor(Math.min(rateLimit.limit * 0.05, left * 0.01)));
-    this.#block = Math.max(this.#block, block);
-    return { window: this.lost.window + this.#block, month: this.lost.month + this.#block };
+    this.#block = { window: Math.max(this.#block.window, block), month: Math.max(this.#block.month, block) };
+    return { window: this.lost.window + this.#block.window, month: this.lost.month + this.#block.month };
   }
 
   /** As of now: a window that ended does not count, and the reset is that of one which would begin. */
