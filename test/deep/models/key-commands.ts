@@ -102,15 +102,19 @@ function judge(answer: Answer, request: Request, model: KeyModel, ahead: Counts)
   const remaining = Number(headers["X-RateLimit-Remaining"] ?? 0);
   const window = told.window && { ...told.window, remaining };
   if (told.window) {
-    const notAdmitted = loose.verdict === "admitted" && told.verdict !== "admitted" ? 1 : 0;
-    const most = (loose.window?.remaining ?? 0) + notAdmitted + model.unheardOf(request);
-    expect(remaining, answer.text).toBeGreaterThanOrEqual(strict.window?.remaining ?? 0);
-    expect(remaining, answer.text).toBeLessThanOrEqual(most);
+    const own = told.verdict === "admitted" ? 1 : 0;
+    expect(remaining, answer.text).toBeGreaterThanOrEqual(leftBefore(strict) - own);
+    expect(remaining, answer.text).toBeLessThanOrEqual(leftBefore(loose) - own + model.unheardOf(request));
   }
   expect(headers, answer.text).toEqual(limits(window, told.verdict, model.now));
   saw(told.verdict);
   if (told.verdict === "admitted") model.admit(request);
   else model.refuse(request, told);
+}
+
+/** How many requests the window had left before this one. */
+function leftBefore({ verdict, window }: Pick<ReturnType<KeyModel["ask"]>, "verdict" | "window">): number {
+  return (window?.remaining ?? 0) + (verdict === "admitted" ? 1 : 0);
 }
 
 type Asked = Omit<Request, "secret"> & { nth: number };
