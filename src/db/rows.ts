@@ -1,8 +1,11 @@
 import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { fault } from "../http/validation.ts";
 import { noOrganization, type Scope } from "../model/caller.ts";
 import { ApiError, type ErrorCode } from "../model/error.ts";
-import { type Pagination, pagination } from "../model/list-page.ts";
+import { type IdPrefix, isId } from "../model/id.ts";
+import { type Pagination, pagination, type WalkPagination } from "../model/list-page.ts";
+import { readListCursor, writeListCursor } from "../model/opaque.ts";
 import type { Directory } from "./client.ts";
 import { organizations } from "./schema.ts";
 
@@ -44,6 +47,9 @@ export interface RowPosition {
   id: string;
 }
 
+/** The place before the first row. */
+export const FROM_START: RowPosition = { createdAt: 0, id: "" };
+
 /** An organization's rows behind a place, oldest first. A row that is created or deleted meanwhile moves no other. */
 export async function rowsAfter<T extends ListedTable & { organizationId: SQLiteColumn }>(
   db: Directory,
@@ -61,6 +67,36 @@ export async function rowsAfter<T extends ListedTable & { organizationId: SQLite
     .orderBy(asc(listed.createdAt), asc(listed.id))
     .limit(limit);
   return rows as T["$inferSelect"][];
+}
+
+/**
+ * A page of an organization's rows in one table, oldest first, behind a cursor of this list.
+ * @param prefix of the rows' ids
+ * @throws ApiError `validation_failed` for an unknown cursor; as `noOrganization`
+ */
+export async function walkOf<T extends ListedTable & { organizationId: SQLiteColumn }>(
+  db: Directory,
+  scope: Scope,
+  table: T,
+  prefix: IdPrefix,
+  organizationId: string,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<{ rows: T["$inferSelect"][]; pagination: WalkPagination }> {
+  if (scope === "any") await rowOf(db, scope, organizations, organizationId, noOrganization(scope));
+  const place = after === undefined ? FROM_START : readRowCursor(organizationId, prefix, after);
+  if (!place) throw fault("after", "is not a cursor of this list");
+  const found = await rowsAfter(db, table, organizationId, place, limit + 1);
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? (rows.at(-1) as RowPosition | undefined) : undefined;
+  const cursor = last ? writeListCursor(organizationId, [last.createdAt, last.id]) : null;
+  return { rows, pagination: { limit, hasMore: cursor !== null, cursor } };
+}
+
+/** The place in a list: behind the row with this time and id, which may be gone by then. */
+function readRowCursor(organizationId: string, prefix: IdPrefix, cursor: string): RowPosition | null {
+  const [createdAt, id] = readListCursor(organizationId, cursor, 2);
+  const isPlace = typeof id === "string" && isId(prefix, id) && Number.isSafeInteger(createdAt);
+  return isPlace ? { createdAt: createdAt as number, id } : null;
 }
 
 /** A page of an organization's rows in one table, oldest first. @throws ApiError as `noOrganization` */

@@ -4,24 +4,22 @@
  * A change is written first. Then the webhook's object and the organization's object are notified. Only then does the
  * request answer, so that the next event follows the change. If a step fails, the same request can be repeated.
  */
-import { and, asc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type * as z from "zod/mini";
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { directory } from "../db/client.ts";
 import { regionOf } from "../db/region-of.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
-import { insertIf, type RowPosition, rowOf } from "../db/rows.ts";
-import { organizations, webhooks } from "../db/schema.ts";
+import { insertIf, walkOf } from "../db/rows.ts";
+import { webhooks } from "../db/schema.ts";
 import type { afterQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { newIdOf, type RequestAct } from "../keys/audited.ts";
 import { lastingAuthority } from "../keys/key-authority.ts";
 import { noOrganization } from "../model/caller.ts";
 import { ApiError } from "../model/error.ts";
-import { isId } from "../model/id.ts";
 import type { WalkPagination } from "../model/list-page.ts";
-import { readListCursor, writeListCursor } from "../model/opaque.ts";
 import type { Region } from "../model/region.ts";
 import { newWebhookSecret } from "../model/webhook-signature.ts";
 import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "../model/webhook-url.ts";
@@ -115,42 +113,11 @@ export async function listWebhooks(
   env: Env,
   { scope }: WebhookScope,
   organizationId: string,
-  { limit, after }: z.output<typeof afterQuery>,
+  query: z.output<typeof afterQuery>,
 ): Promise<{ webhooks: ReturnType<typeof presentWebhook>[]; pagination: WalkPagination }> {
-  const db = directory(env);
-  if (scope === "any") await rowOf(db, scope, organizations, organizationId, "organization_not_found");
-  // There are few of them, so one query reads them all.
-  const rows = await db
-    .select()
-    .from(webhooks)
-    .where(eq(webhooks.organizationId, organizationId))
-    .orderBy(asc(webhooks.createdAt), asc(webhooks.id));
-  const place = after === undefined ? null : parseCursor(organizationId, after);
-  if (after !== undefined && !place) throw fault("after", "is not a cursor of this list");
-  const following = rows.filter((row) => !place || isBehind(row, place));
-  const page = following.slice(0, limit);
-  const last = following.length > limit ? page.at(-1) : undefined;
-  return {
-    webhooks: (await Promise.all(page.map((row) => describeIfThere(env, row, NEARBY)))).filter(
-      (shown) => shown !== null,
-    ),
-    pagination: { limit, hasMore: last !== undefined, cursor: last ? printCursor(organizationId, last) : null },
-  };
-}
-
-/** A place in the list: behind the webhook with this time and id, which may be gone by then. */
-function printCursor(organizationId: string, { createdAt, id }: RowPosition): string {
-  return writeListCursor(organizationId, [createdAt, id]);
-}
-
-function parseCursor(organizationId: string, cursor: string): RowPosition | null {
-  const [createdAt, id] = readListCursor(organizationId, cursor, 2);
-  const isPlace = typeof id === "string" && isId("whk", id);
-  return isPlace && Number.isSafeInteger(createdAt) ? { createdAt: createdAt as number, id } : null;
-}
-
-function isBehind(row: RowPosition, place: RowPosition): boolean {
-  return row.createdAt > place.createdAt || (row.createdAt === place.createdAt && row.id > place.id);
+  const { rows, pagination } = await walkOf(directory(env), scope, webhooks, "whk", organizationId, query);
+  const shown = await Promise.all(rows.map((row) => describeIfThere(env, row, NEARBY)));
+  return { webhooks: shown.filter((webhook) => webhook !== null), pagination };
 }
 
 /**
