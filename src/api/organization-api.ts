@@ -15,6 +15,7 @@ import {
   patchOrganization,
   presentOrganization,
 } from "../management/organizations.ts";
+import { replyRoutesFor } from "../management/reply-routes.ts";
 import { readStats } from "../management/stats.ts";
 import { historyRoutesFor } from "../management/stats-routes.ts";
 import { templateRoutesFor } from "../management/template-routes.ts";
@@ -39,6 +40,7 @@ export const ownManagementRoutes = new Hono<AdminEnv>()
   .route("/", keyRoutesFor(keyAccess))
   .route("/", channelRoutesFor(keyAccess))
   .route("/", templateRoutesFor(keyAccess))
+  .route("/", replyRoutesFor(keyAccess))
   .route("/", memberRoutesFor(keyAccess))
   .route("/", chatErasureRoutesFor(keyAccess))
   .route("/", exportRoutesFor(keyAccess))

@@ -199,6 +199,35 @@ export const templates = sqliteTable(
   ],
 );
 
+/**
+ * Texts that people put into the console's composer. They are here and not in the organization's object, because they are
+ * configuration that no message reads: sends never wait for them.
+ */
+export const replies = sqliteTable(
+  "replies",
+  {
+    id: text().primaryKey(),
+    /** They are deleted with it, by a Worker of an earlier version too, which does not know them. */
+    organizationId: text()
+      .notNull()
+      .references(() => organizations.id, { onDelete: "cascade" }),
+    name: text().notNull(),
+    shortcut: text(),
+    /** What `folded` made of the shortcut when it was set. Another version of the folding changes no row. */
+    foldedShortcut: text(),
+    content: text().notNull(),
+    createdBy: createdBy(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    // Lists an organization's replies, and counts them.
+    index("replies_by_organization").on(table.organizationId, table.createdAt, table.id),
+    // Finds the reply of a shortcut.
+    uniqueIndex("replies_by_shortcut").on(table.organizationId, table.foldedShortcut),
+  ],
+);
+
 export const apiKeys = sqliteTable(
   "api_keys",
   {

@@ -3,11 +3,12 @@ import { answerWithin } from "../calls/call-object.ts";
 import { callOrganization, type OrganizationStub } from "../calls/call-organization.ts";
 import { readOrganization } from "../db/active-organization.ts";
 import { directory } from "../db/client.ts";
-import { rowsAfter } from "../db/rows.ts";
-import { channels, members, templates } from "../db/schema.ts";
+import { FROM_START, rowsAfter } from "../db/rows.ts";
+import { channels, members, replies, templates } from "../db/schema.ts";
 import { HELD_RETRY_SECONDS, HOLD_MS } from "../events/held-up.ts";
 import { presentSettings } from "../management/channels.ts";
 import { presentMember } from "../management/members.ts";
+import { presentReply } from "../management/replies.ts";
 import { presentTemplate } from "../management/templates.ts";
 import type { ExportAnswer, Unknown } from "../model/chat-answers.ts";
 import { ApiError, type ErrorCode, unavailable } from "../model/error.ts";
@@ -51,7 +52,7 @@ interface Scope extends ExportScope {
 type Asked = Omit<ChatPlace, "life" | "unreadable"> & { life: number | null };
 
 /**
- * Exports a chat, or everything of an organization: its members, channels and templates, and then its chats in the order
+ * Exports a chat, or everything of an organization: its members, channels, templates and saved replies, and then its chats in the order
  * of their ids. There is a line of JSON for each, and for each message of a chat, oldest first, up to the newest message
  * when the export of the chat began. Each part ends with a line that says how to go on, so that a client whose connection
  * is cut repeats nothing. A chat that can't be read for minutes is left out, which a line and the last line say. For one
@@ -240,6 +241,7 @@ const SHOWN = {
   members: { type: "member", table: members, present: presentMember },
   channels: { type: "channel", table: channels, present: presentSettings },
   templates: { type: "template", table: templates, present: presentTemplate },
+  replies: { type: "reply", table: replies, present: presentReply },
 } as const;
 
 /**
@@ -253,7 +255,7 @@ export async function listLines(
   after: ListPlace | null,
 ): Promise<{ lines: string; place: ListPlace | null; isComplete: boolean }> {
   const { type, table, present } = SHOWN[list];
-  const rows = await rowsAfter(directory(env), table, organizationId, after ?? { createdAt: 0, id: "" }, ROWS_AT_ONCE);
+  const rows = await rowsAfter(directory(env), table, organizationId, after ?? FROM_START, ROWS_AT_ONCE);
   const lines = rows.map((row) => `${JSON.stringify({ type, [type]: present(row as never) })}\n`);
   const last = rows.at(-1);
   return {

@@ -5,7 +5,7 @@ import { callOrganization } from "../calls/call-organization.ts";
 import { ownerOf } from "../calls/chat-owner.ts";
 import { directory } from "../db/client.ts";
 import { rowOf } from "../db/rows.ts";
-import { apiKeys, channels, members, templates, webhooks } from "../db/schema.ts";
+import { apiKeys, channels, members, replies, templates, webhooks } from "../db/schema.ts";
 import { isSearch, readQuery } from "../http/validation.ts";
 import {
   ACTOR_ROWS_A_DAY,
@@ -66,6 +66,7 @@ const TABLES = {
   tpl: { table: templates, code: "template_not_found" },
   mbr: { table: members, code: "member_not_found" },
   whk: { table: webhooks, code: "webhook_not_found" },
+  rpl: { table: replies, code: "reply_not_found" },
 } as const;
 
 /**

@@ -69,6 +69,7 @@ export const ERRORS = {
       "Key not found. Check that you sent the key's id, not its secret, and that the key is in the organization that you mean",
     webhook_not_found: "Webhook not found. Check its id, and whether the webhook was deleted",
     passkey_not_found: "Passkey not found. Reload the list: it may have been deleted",
+    reply_not_found: "Saved reply not found. Reload the list: it may have been deleted",
     replay_not_found: "Replay not found. Check its id. A webhook keeps only its last replay",
     event_not_found: "Event not found. Check its id and the webhook's filter, and whether the chat was deleted",
     not_found: "Not found",
@@ -107,6 +108,8 @@ export const ERRORS = {
       "The organization has reached its limit of templates. Delete one, or ask the operator to raise limits.templates",
     channel_limit:
       "The organization has reached its limit of channels. Delete one, or ask the operator to raise limits.channels",
+    reply_exists: "The organization has a saved reply with this shortcut. Change that one, or use another shortcut",
+    reply_limit: "The organization already has 1,000 saved replies. Delete one first",
     template_synced: "The template is the network's. Change it there, then sync the channel's templates",
     template_not_approved: "The network has not approved the template, or has paused it. Read its network.status",
     template_not_supported: "The template has a part that can't be sent. Use another template",

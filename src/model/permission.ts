@@ -16,6 +16,7 @@ export const PERMISSIONS = [
   "channels:write",
   "templates:read",
   "templates:write",
+  "replies:write",
   "members:read",
   "members:write",
   "stats:read",
@@ -51,8 +52,8 @@ const EITHER = {
 /** What a route needs: one permission, or the name of several. */
 export type Need = Permission | keyof typeof COMBINED | keyof typeof EITHER;
 
-/** The permissions for routes that change nothing and return at most a page. */
-export type ReadNeed = Extract<Need, `${string}:read`>;
+/** The permissions for routes that change nothing and return at most a page. Whoever sends reads the saved replies. */
+export type ReadNeed = Extract<Need, `${string}:read`> | "messages:send";
 
 /** What the routes need with which an organization's software writes all day. */
 export type DailyNeed = "chats:write" | "messages:send" | "notes:write" | "notes:delete";
@@ -90,6 +91,7 @@ const AGENT: readonly Permission[] = [
   "members:read",
   "templates:read",
   "channels:read",
+  "replies:write",
 ];
 
 /**

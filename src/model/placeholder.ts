@@ -7,23 +7,31 @@ const NAME = /^(?!__proto__$)[A-Za-z0-9_]{1,64}$/;
 type Part = { literal: string } | { name: string };
 
 /**
- * Splits a template's body into text and `{{name}}` placeholders, which may have spaces inside the braces. One scan from
- * left to right, so the cost is linear.
+ * Splits a text at its `{{name}}` placeholders, which may have spaces inside the braces. One scan from left to right, so
+ * the cost is linear.
+ * @returns null if a placeholder is not closed
+ */
+export function splitPlaceholders(text: string): Part[] | null {
+  const parts: Part[] = [];
+  let from = 0;
+  for (;;) {
+    const open = text.indexOf("{{", from);
+    if (open < 0) return [...parts, { literal: text.slice(from) }];
+    const close = text.indexOf("}}", open);
+    if (close < 0) return null;
+    parts.push({ literal: text.slice(from, open) }, { name: text.slice(open + 2, close).trim() });
+    from = close + 2;
+  }
+}
+
+/**
+ * A template's body as text and placeholders.
  * @returns null if a placeholder is not closed, or its name is not 1 to 64 letters, digits or underscores, or is
  *   `__proto__`
  */
 function parseTemplate(body: string): Part[] | null {
-  const parts: Part[] = [];
-  let from = 0;
-  for (;;) {
-    const open = body.indexOf("{{", from);
-    if (open < 0) return [...parts, { literal: body.slice(from) }];
-    const close = body.indexOf("}}", open);
-    const name = close < 0 ? "" : body.slice(open + 2, close).trim();
-    if (!NAME.test(name)) return null;
-    parts.push({ literal: body.slice(from, open) }, { name });
-    from = close + 2;
-  }
+  const parts = splitPlaceholders(body);
+  return parts?.every((part) => !("name" in part) || NAME.test(part.name)) ? parts : null;
 }
 
 /** The distinct names of a body's placeholders, in the order of their first use; null if the body is malformed. */

@@ -15,6 +15,7 @@ import { keyOperations } from "./operator/keys.ts";
 import { memberOperations } from "./operator/members.ts";
 import { metricsOperations } from "./operator/metrics.ts";
 import { organizationOperations } from "./operator/organizations.ts";
+import { replyOperations } from "./operator/replies.ts";
 import { KEY_SIDE, OPERATOR_SIDE } from "./operator/side.ts";
 import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
@@ -93,6 +94,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     Keys: "The API keys of the organization.",
     Channels: "The connections to networks, and their secrets.",
     Templates: "Texts with placeholders.",
+    "Saved replies": "Texts for the console's composer.",
     Members: "The people in the organization. Outbound messages have a member as their sender.",
     "Audit log": "Who did what in an organization.",
     Statistics: "Counts of deliveries and requests.",
@@ -137,6 +139,7 @@ Every request that changes something, exports or searches leaves an entry in the
     Members: "The people in an organization. Outbound messages have a member as their sender.",
     Channels: "The connections to networks, and their secrets.",
     Templates: "Texts with placeholders.",
+    "Saved replies": "Texts for the console's composer.",
     Chats: "The chats of all organizations.",
     Keys: "The API keys of organizations.",
     Webhooks: "URLs that the service calls with events.",
@@ -151,6 +154,7 @@ Every request that changes something, exports or searches leaves an entry in the
         ...channelOperations(OPERATOR_SIDE),
         ...resealOperations,
         ...templateOperations(OPERATOR_SIDE),
+        ...replyOperations(OPERATOR_SIDE),
         ...chatOperations,
         ...operatorExportOperations,
         ...erasureOperations(OPERATOR_SIDE),

@@ -6,6 +6,7 @@ import { ERRORS, type ErrorCode, MAX_FAULTS } from "../model/error.ts";
 import { MAX_FILE_BYTES } from "../model/file.ts";
 import { MAX_NOTES } from "../model/note.ts";
 import { ROW_CEILINGS } from "../model/organization.ts";
+import { MAX_REPLIES } from "../model/reply.ts";
 import { MAX_VISITOR_FILE_BYTES } from "../model/visitor.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 
@@ -56,6 +57,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   key_not_found: "There is no such key.",
   webhook_not_found: "There is no such webhook, or it belongs to another organization.",
   passkey_not_found: "Console: the member has no such passkey.",
+  reply_not_found: "There is no such saved reply, or it belongs to another organization.",
   replay_not_found: "The webhook has no such replay. Only its last one is kept.",
   event_not_found: "There is no such event, or it belongs to another organization.",
   not_found: "There is no such route.",
@@ -88,6 +90,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   upload_limit: `The chat has ${shown(MAX_UNUSED_FILES)} files that no message names, or 256 MiB of them. Those of the company and of the visitor are counted apart. Each is deleted after 24 hours.`,
   media_used: "`mediaId` is a file that another message sends or has sent.",
   template_limit: `The organization has reached its limit of templates: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
+  reply_exists: "Another saved reply of the organization has this `shortcut`.",
+  reply_limit: `The organization has ${shown(MAX_REPLIES)} saved replies already.`,
   template_synced:
     "The template comes from the network, which approved its name, body and language. Only the network can change them.",
   template_not_approved:

@@ -143,6 +143,15 @@ const template: Example<typeof operator.templateSchema> = {
   updatedAt: at,
 };
 
+const reply: Example<typeof operator.replySchema> = {
+  id: "rpl_gZ5nTc81WvXy3KdB",
+  name: "Where is my order",
+  shortcut: "where",
+  content: "Hello {{contact.name}}, {{metadata.order|your order}} has shipped. {{member.name}}",
+  updatedAt: at,
+  createdBy: member.id,
+};
+
 const queue: Example<typeof operator.queueSchema> = {
   depth: 1,
   oldest: at,
@@ -205,6 +214,7 @@ export const examples = {
   usage,
   channel,
   template,
+  reply,
   queue,
   channelStats,
   keyStats,

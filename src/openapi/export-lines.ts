@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { presentSettings } from "../management/channels.ts";
-import { channelSchema, memberSchema, templateSchema } from "./operator/resources.ts";
+import { channelSchema, memberSchema, replySchema, templateSchema } from "./operator/resources.ts";
 import { chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, id, resource, text } from "./typed-schema.ts";
 
@@ -15,6 +15,7 @@ const LINES = {
   member: { member: memberSchema },
   channel: { channel: exportedChannel },
   template: { template: templateSchema },
+  reply: { reply: replySchema },
   chat: { chat: chatSchema },
   scheduled: { message: messageSchema },
   note: { note: noteSchema },

@@ -8,6 +8,7 @@ import { erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
 import { memberOperations } from "./operator/members.ts";
 import { ownSettings } from "./operator/organizations.ts";
+import { replyOperations } from "./operator/replies.ts";
 import { organizationSchema } from "./operator/resources.ts";
 import { KEY_SIDE } from "./operator/side.ts";
 import { statsOperations } from "./operator/stats.ts";
@@ -50,6 +51,7 @@ export const OWN_OPERATIONS: readonly OperationSpec[] = [
   ...keyOperations(KEY_SIDE),
   ...channelOperations(KEY_SIDE),
   ...templateOperations(KEY_SIDE),
+  ...replyOperations(KEY_SIDE),
   ...memberOperations(KEY_SIDE),
   ...statsOperations(KEY_SIDE),
   ...erasureOperations(KEY_SIDE),

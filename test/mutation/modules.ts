@@ -90,6 +90,7 @@ export const PURE = [
   "src/model/field.ts",
   "src/model/template-schema.ts",
   "src/model/placeholder.ts",
+  "src/model/reply.ts",
   "src/channels/templates/object/as-text.ts",
   "src/channels/templates/check.ts",
   "src/model/template.ts",

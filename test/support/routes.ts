@@ -19,6 +19,7 @@ const PREFIXES: Record<string, string> = {
   members: "mbr",
   channels: "chn",
   templates: "tpl",
+  replies: "rpl",
   chats: "cht",
   messages: "msg",
   notes: "note",

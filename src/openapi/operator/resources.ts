@@ -7,6 +7,7 @@ import type { LeftBehind } from "../../management/left-behind.ts";
 import type { presentMember } from "../../management/members.ts";
 import type { presentOrganization } from "../../management/organizations.ts";
 import type { registerChannel } from "../../management/register-webhook.ts";
+import type { presentReply } from "../../management/replies.ts";
 import type { Resealed } from "../../management/reseal.ts";
 import type { presentTemplate } from "../../management/templates.ts";
 import { networkKinds, networkLabels } from "../../model/channel-kind.ts";
@@ -249,6 +250,19 @@ export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
     }),
     createdAt: time("When it was created"),
     updatedAt: time("When it last changed"),
+  }),
+);
+
+export const replySchema = resource<ReturnType<typeof presentReply>>()(
+  "SavedReply",
+  "A text that people put into the console's composer, change there and send as an ordinary message. No network knows it.",
+  z.object({
+    id: id("saved reply"),
+    name: text("What the picker shows"),
+    shortcut: textOrNull("A short form that finds it. Unique in the organization"),
+    content: text("The text, with its placeholders"),
+    updatedAt: time("When it last changed"),
+    createdBy: text("The id of the key or member that created it, or `operator`"),
   }),
 );
 

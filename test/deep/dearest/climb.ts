@@ -35,6 +35,7 @@ export async function dearPlace(world: World): Promise<{ place: DearPlace; secre
   const api = caller(world, "/api/v1", secret);
   const { webhook } = await api("POST", "/webhooks", { url: "https://receiver.example/hook" });
   const { key } = await api("POST", "/keys", { name: "Child", permissions: ["chats:read"] });
+  const { reply } = await api("POST", "/replies", { name: "Bye", content: "Bye" });
   for (let n = 0; n < MESSAGES; n++) {
     const content = (SEARCHED[n % SEARCHED.length] ?? "").repeat(4_000).slice(0, 4_000);
     await api("POST", `/chats/${chatId}/messages`, { content, senderId: organization.memberId });
@@ -48,6 +49,7 @@ export async function dearPlace(world: World): Promise<{ place: DearPlace; secre
     templateId,
     keyId: key?.id ?? keyId,
     webhookId: webhook.id,
+    replyId: reply.id,
   };
   return { place, secret };
 }

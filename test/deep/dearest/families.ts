@@ -10,6 +10,7 @@ export interface DearPlace {
   templateId: string;
   keyId: string;
   webhookId: string;
+  replyId: string;
 }
 
 /** A request that may be dear. `as`: whose token it has. */
@@ -219,6 +220,17 @@ export const FAMILIES: readonly Family[] = [
       language: "en",
       body: `${many(placeholders, (n) => `{{v${n}}}`).join("")}${textOf(knobs)}`,
     },
+  })),
+  write("POST /replies", { ...text(9_000), placeholders: [0, 1_000] }, ({ placeholders = 0, ...knobs }) => ({
+    path: "/api/v1/replies",
+    body: {
+      name: "n",
+      content: `${many(placeholders, (n) => `{{metadata.${n}|}}`).join("")}${textOf(knobs)}`,
+    },
+  })),
+  write("PATCH /replies/{id}", text(600), (knobs, place) => ({
+    path: `/api/v1/replies/${place.replyId}`,
+    body: { shortcut: textOf(knobs) },
   })),
   write("POST /members", text(600), (knobs) => ({
     path: "/api/v1/members",

@@ -45,7 +45,7 @@ async function tellWaiting({ organizationId, webhookId }: Everything): Promise<v
 
 /** What is stored of an organization's resources. */
 async function stored({ organizationId, chatId }: Everything): Promise<string> {
-  const tables = ["members", "channels", "templates", "api_keys", "webhooks"];
+  const tables = ["members", "channels", "templates", "replies", "api_keys", "webhooks"];
   const lists = await Promise.all(tables.map((table) => rows(table, "organization_id = ?", organizationId)));
   const organization = await rows("organizations", "id = ?", organizationId);
   return JSON.stringify([organization, lists, (await chatOnDisk(chatId)).messages]);

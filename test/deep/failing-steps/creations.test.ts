@@ -10,9 +10,16 @@ const BODIES = {
   members: { name: "Grace" },
   channels: { kind: "telegram", name: "Bot", credentials: { botToken: "123456:telegram-bot-token" } },
   templates: { name: "order", language: "en", body: "Order {{number}}" },
+  replies: { name: "Bye", content: "Bye {{contact.name}}" },
   keys: { name: "Shop" },
 };
-const TABLES = { members: "members", channels: "channels", templates: "templates", keys: "api_keys" };
+const TABLES = {
+  members: "members",
+  channels: "channels",
+  templates: "templates",
+  replies: "replies",
+  keys: "api_keys",
+};
 
 test.each(Object.keys(BODIES) as (keyof typeof BODIES)[])(
   "an addition to %s is complete or not made, whichever step fails",

@@ -32,6 +32,7 @@ async function left(at: Used, objects: DurableObjectStub[]): Promise<Left> {
     organizations: "id",
     members: "organization_id",
     templates: "organization_id",
+    replies: "organization_id",
     api_keys: "organization_id",
   };
   const found = await env.DB.batch<{ n: number }>([

@@ -22,6 +22,7 @@ import { metricsQuery } from "../../../src/management/metrics.ts";
 import { organizationsQuery } from "../../../src/management/organization-routes.ts";
 import { newOrganizationBody, organizationPatch, ownOrganizationPatch } from "../../../src/management/organizations.ts";
 import { overlapBody } from "../../../src/management/overlap.ts";
+import { newReplyBody, replyPatch } from "../../../src/management/replies.ts";
 import { statsQuery } from "../../../src/management/stats.ts";
 import { historyQuery } from "../../../src/management/stats-history.ts";
 import { newTemplateBody, templatePatch } from "../../../src/management/templates.ts";
@@ -113,6 +114,10 @@ function managementShapes(prefix: string, list: string, organization: string[]):
     [`GET ${prefix}/templates/:id`]: { ids: ["tpl"] },
     [`PATCH ${prefix}/templates/:id`]: { ids: ["tpl"], body: templatePatch },
     [`DELETE ${prefix}/templates/:id`]: { ids: ["tpl"], ends: true },
+    [`POST ${prefix}${list}/replies`]: { ids: organization, body: newReplyBody, weight: 3 },
+    [`GET ${prefix}${list}/replies`]: { ids: organization, query: afterQuery },
+    [`PATCH ${prefix}/replies/:id`]: { ids: ["rpl"], body: replyPatch },
+    [`DELETE ${prefix}/replies/:id`]: { ids: ["rpl"], ends: true },
     [`DELETE ${prefix}/chats/:id`]: { ids: chat, ends: true },
     [`POST ${prefix}/chats/:id/messages/:messageId/redact`]: { ids: message },
     [`POST ${prefix}${list}/keys`]: { ids: organization, body: newKeyBody, weight: 3 },

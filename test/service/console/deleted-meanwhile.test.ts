@@ -20,6 +20,7 @@ function bodyDuringDeletion(body: object, organizationId: string): ReadableStrea
 const ACTS: [string, object][] = [
   ["members", { name: "Bea" }],
   ["templates", { name: "t", language: "en", body: "Hi" }],
+  ["replies", { name: "r", content: "Hi" }],
   ["channels", { kind: "web", name: "Site" }],
   ["keys", { name: "Key", permissions: [] }],
   ["webhooks", { url: "https://hooks.acme.test" }],

@@ -52,19 +52,22 @@ test("all chats are exported, each with all of its messages, and the operator ge
   expect(ofChat.text).toContain('{"type":"end","lastSeq":3,"next":null}');
 });
 
-test("an organization's members, channels and templates come first, without secrets, oldest first", async () => {
+test("an organization's members, channels, templates and saved replies come first, without secrets, oldest first", async () => {
   const { organizationId, channelId, secret, ownerId } = await place([1]);
   const { member } = (await admin("POST", `/organizations/${organizationId}/members`, { name: "Bea" })).body;
   const telegram = await newNetworkChannel(organizationId, "telegram");
   const template = await newTemplate(organizationId, "Hi {{name}}");
+  const text = { name: "Bye", content: "Bye" };
+  const { reply } = (await admin("POST", `/organizations/${organizationId}/replies`, text)).body;
   const lines = await linesOf(secret, "/export");
-  expect(listsOf(lines)).toEqual([ownerId, member.id, channelId, telegram.id, template]);
+  expect(listsOf(lines)).toEqual([ownerId, member.id, channelId, telegram.id, template, reply.id]);
   expect(lines.findIndex(({ type }) => type === "chat")).toBeGreaterThan(
-    lines.findIndex((line) => line.template?.id === template),
+    lines.findIndex((line) => line.reply?.id === reply.id),
   );
   const { credentials, webhook, health, ...settings } = (await admin("GET", `/channels/${telegram.id}`)).body.channel;
   expect(lines.find(({ channel }) => channel?.id === telegram.id)?.channel).toEqual(settings);
   expect(lines.find((line) => line.member?.id === member.id)?.member).toEqual(member);
+  expect(lines.find((line) => line.reply?.id === reply.id)?.reply).toEqual(reply);
   const shown = JSON.stringify(lines);
   for (const hidden of [credentials.botToken, webhook.verifyToken, BOT_TOKEN]) expect(shown).not.toContain(hidden);
   expect(health.state).toBe("ok");

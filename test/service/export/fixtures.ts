@@ -12,6 +12,7 @@ export interface Line {
     | "member"
     | "channel"
     | "template"
+    | "reply"
     | "chat"
     | "scheduled"
     | "message"
@@ -22,6 +23,7 @@ export interface Line {
   member?: { id: string };
   channel?: { id: string };
   template?: { id: string };
+  reply?: { id: string };
   chat?: Chat;
   message?: Message;
   chatId?: string;
@@ -117,7 +119,7 @@ export const linesOf = async (secret: string, path: string) => read(await open(s
 
 /** What a client keeps of an organization's lists. */
 export function listsOf(lines: Line[]): string[] {
-  return lines.flatMap(({ member, channel, template }) => (member ?? channel ?? template)?.id ?? []);
+  return lines.flatMap(({ member, channel, template, reply }) => (member ?? channel ?? template ?? reply)?.id ?? []);
 }
 
 /** What a client keeps of chats: the chats and the messages of each. */

@@ -52,6 +52,7 @@ import {
 import { MAX_NOTES } from "../../../src/model/note.ts";
 import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, ROW_CEILINGS } from "../../../src/model/organization.ts";
 import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
+import { MAX_REPLIES } from "../../../src/model/reply.ts";
 import { MAX_AHEAD_DAYS } from "../../../src/model/schedule.ts";
 import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/model/visitor.ts";
 import { MAX_WEBHOOK_URL } from "../../../src/model/webhook-url.ts";
@@ -152,6 +153,7 @@ const DAY_MS = 86_400_000;
 const CEILINGS: Record<string, number> = {
   "Members of an organization": ROW_CEILINGS.members,
   "Templates of an organization": ROW_CEILINGS.templates,
+  "Saved replies of an organization": MAX_REPLIES,
   "Channels of an organization": ROW_CEILINGS.channels,
   "`allowedOrigins` of a web channel": MAX_ORIGINS,
   "`perSecond` of a network's channel": MAX_CHANNEL_PER_SECOND,

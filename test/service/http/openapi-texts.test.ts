@@ -18,11 +18,15 @@ test.each(EVENT_TYPES)("the document describes a webhook's call with %s, full an
 test("the document describes each line of an export and each event of a stream", async () => {
   const { organizationId, channelId } = await newOrganization();
   const { secret } = await newKey(organizationId, {
-    permissions: ["chats:write", "messages:send", "messages:read", "events:read", "data:export", "templates:write"],
+    permissions: [
+      ...["chats:write", "messages:send", "messages:read", "events:read", "data:export"],
+      ...["templates:write", "replies:write"],
+    ],
   });
   const api = client(secret);
   const { id } = await newChat(api, channelId);
   await api("POST", "/templates", { name: "hello", language: "en", body: "Hello {{name}}" });
+  await api("POST", "/replies", { name: "Bye", content: "Bye" });
   await api("POST", `/chats/${id}/messages`, { content: "Hello" });
   await api("POST", `/chats/${id}/messages`, {
     content: "Later",
@@ -40,6 +44,7 @@ test("the document describes each line of an export and each event of a stream",
     "end",
     "member",
     "message",
+    "reply",
     "scheduled",
     "template",
   ]);

@@ -148,7 +148,7 @@ async function withHops(ask: () => Promise<Answer>) {
 
 /** Everything stored in the directory, in an organization's object and in its chats. */
 async function everything({ organizationId, chat, coldChat }: Tenant) {
-  const tables = ["organizations", "members", "channels", "templates", "api_keys"];
+  const tables = ["organizations", "members", "channels", "templates", "replies", "api_keys"];
   const rows = await env.DB.batch(tables.map((table) => env.DB.prepare(`select * from ${table}`)));
   const objects = [
     env.ORGANIZATIONS.getByName(organizationId),

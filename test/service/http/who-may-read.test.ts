@@ -23,6 +23,7 @@ const SHOWN_WITH: Record<string, readonly Permission[]> = {
   note: ["notes:read", "data:export"],
   channel: ["channels:read", "channels:write", "chats:read", "events:read", "stats:read", "data:export"],
   template: ["templates:read", "templates:write", "data:export"],
+  reply: ["messages:send", "replies:write", "data:export"],
   // Who wrote a message or a note.
   member: [
     "members:read",
@@ -84,6 +85,7 @@ const place = once(async () => {
   const telegram = (await make("/channels", { kind: "telegram", name: canary("channel"), credentials })).channel.id;
   const template = (await make("/templates", { name: "canary-template", language: "en", body: canary("template") }))
     .template.id;
+  const reply = (await make("/replies", { name: canary("reply"), content: canary("reply") })).reply.id;
   const person = { name: canary("member"), publicName: canary("member"), email: "canary-member@acme.test" };
   await admin("PATCH", `/members/${ownerId}`, person);
   const member = (await make("/members", { ...person, permissions: [] })).member.id;
@@ -117,7 +119,22 @@ const place = once(async () => {
     keys.set(permission, client(secret));
   }
   return {
-    ...{ organizationId, ownerId, at, all, keys, web, telegram, template, member, webhook, chat, failing, failed },
+    ...{
+      organizationId,
+      ownerId,
+      at,
+      all,
+      keys,
+      web,
+      telegram,
+      template,
+      reply,
+      member,
+      webhook,
+      chat,
+      failing,
+      failed,
+    },
     ...{ theirs, withFile, note, replay, later, eventId: event.id as string, sendTo },
     scheduled: () => sendTo(chat, { scheduledAt: later }),
     newKey: async () => (await newKey(organizationId, { name: canary("key"), permissions: [] })).key.id,
@@ -182,6 +199,8 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
   "POST /channels/{id}/identity-secret": () => ({ body: {} }),
   "POST /templates": () => ({ body: { name: "mine", language: "en", body: "Mine" } }),
   "PATCH /templates/{id}": () => ({ body: {} }),
+  "POST /replies": () => ({ body: { name: "mine", content: "Mine" } }),
+  "PATCH /replies/{id}": () => ({ body: { shortcut: null } }),
   // A web channel has no account at a network.
   "POST /channels/{id}/templates/sync": () => ({ status: 400 }),
   "POST /members": () => ({ body: { name: "Mine", permissions: [] } }),
@@ -193,6 +212,7 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
   "DELETE /webhooks/{id}": () => ({}),
   "DELETE /members/{id}": () => ({}),
   "DELETE /templates/{id}": () => ({}),
+  "DELETE /replies/{id}": () => ({}),
   "DELETE /keys/{id}": () => ({}),
   "DELETE /chats/{id}": () => ({}),
   "DELETE /channels/{id}": ({ telegram }) => ({ path: `/channels/${telegram}` }),
@@ -212,7 +232,7 @@ const READS: typeof ACTS = {
 async function pathOf(at: Place, path: string): Promise<string> {
   const ids: Record<string, string> = {
     ...{ chats: at.chat, messages: at.theirs, notes: at.note, events: at.eventId, webhooks: at.webhook },
-    ...{ replays: at.replay, channels: at.web, templates: at.template, members: at.member },
+    ...{ replays: at.replay, channels: at.web, templates: at.template, replies: at.reply, members: at.member },
     ...(path.startsWith("/keys/{") && { keys: await at.newKey() }),
   };
   return path.replace(/([\w-]+)\/\{\w+\}/g, (_, list: string) => `${list}/${ids[list]}`);

@@ -34,6 +34,9 @@ export async function everything() {
   const template = created(
     await admin("POST", `/organizations/${organizationId}/templates`, { name: "t", language: "en", body: "Hi" }),
   ).template;
+  const { reply } = created(
+    await admin("POST", `/organizations/${organizationId}/replies`, { name: "r", content: "Hi" }),
+  );
   const member = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).member;
   const telegramId = await newChannel(organizationId, "telegram");
   const whatsappId = await newChannel(organizationId, "whatsapp");
@@ -47,6 +50,7 @@ export async function everything() {
     chatId: chat.id,
     messageId: message.id,
     templateId: template.id as string,
+    replyId: reply.id as string,
     memberId: member.id as string,
     telegramId,
     whatsappId,
@@ -157,6 +161,10 @@ export const ACTS: Act[] = [
   act("template.update", "PATCH /templates/:templateId", { body: { body: "canary-body" } }),
   act("template.sync", "POST /channels/:whatsappId/templates/sync"),
   act("template.delete", "DELETE /templates/:templateId"),
+
+  act("reply.create", "POST /organizations/:organizationId/replies", { body: { name: "r", content: "canary-body" } }),
+  act("reply.update", "PATCH /replies/:replyId", { body: { content: "canary-body" } }),
+  act("reply.delete", "DELETE /replies/:replyId"),
 
   act("chat.create", "POST /organizations/:organizationId/chats", {
     body: ({ channelId }) => ({ channelId, contact: { address: "canary-address" }, metadata: {} }),

@@ -15,6 +15,7 @@ const BODIES: Record<string, object> = {
   members: { name: "Bob" },
   channels: { kind: "web", name: "Site" },
   templates: { name: "t", language: "en", body: "Hi" },
+  replies: { name: "r", content: "Hi" },
   keys: { name: "Key" },
   webhooks: { url: "https://example.com/hook" },
   replays: { failed: true },
@@ -29,7 +30,7 @@ test.each(WITH_ID)("%s %s is a 404 with an error for an unknown id", async (meth
     path === "/admin/v1/organizations/:id/chats"
       ? { channelId: "chn_gaaaaaaaaaaaaaaa", contact: { address: "a" } }
       : body;
-  const name = plural.slice(0, -1);
+  const name = plural === "replies" ? "reply" : plural.slice(0, -1);
   const code = `${name}_not_found` as ErrorCode;
   for (const filled of [withUnknownIds(path), withUnknownIds(path).replace(/_gaaaaaaaaaaaaaaa/, "_x")]) {
     const answer = await call(method, filled, {

@@ -22,6 +22,7 @@ export async function fullOrganization() {
   const { organizationId, channelId, api } = organization;
   await admin("POST", `/organizations/${organizationId}/members`, { name: CANARY });
   await admin("POST", `/organizations/${organizationId}/templates`, { name: CANARY, language: "en", body: CANARY });
+  await admin("POST", `/organizations/${organizationId}/replies`, { name: CANARY, content: CANARY });
   const telegramId = await newChannel(organizationId, "telegram");
   const chats = [
     created(
@@ -43,7 +44,7 @@ export async function fullOrganization() {
 }
 export type Full = Awaited<ReturnType<typeof fullOrganization>>;
 
-const TABLES = ["organizations", "members", "channels", "templates", "api_keys"];
+const TABLES = ["organizations", "members", "channels", "templates", "replies", "api_keys"];
 
 /** The ids of the chats whose rows an organization's object has. */
 export function chatRows(organizationId: string): Promise<string[]> {

@@ -33,7 +33,7 @@ import {
 test("a deleted organization is returned, and nothing of it is left anywhere", async () => {
   const full = await fullOrganization();
   const { organization } = (await admin("GET", `/organizations/${full.organizationId}`)).body;
-  expect(Object.keys(await rowsThatName(full.organizationId)).length).toBe(5);
+  expect(Object.keys(await rowsThatName(full.organizationId)).length).toBe(6);
   expect((await held(objectsOf(full))).length).toBeGreaterThan(5);
   const answer = await admin("DELETE", `/organizations/${full.organizationId}`);
   expect([answer.status, answer.body]).toEqual([200, { organization }]);
@@ -94,6 +94,7 @@ test("from the first step of a deletion, an organization's keys are refused and 
     ["members", { name: "Bob" }, "organization_not_found"],
     ["channels", { kind: "web", name: "Site" }, "organization_not_found"],
     ["templates", { name: "t", language: "en", body: "Hi" }, "organization_not_found"],
+    ["replies", { name: "r", content: "Hi" }, "organization_not_found"],
     ["keys", { name: "Key" }, "organization_not_found"],
     ["chats", { channelId, contact: { address: "new" } }, "organization_not_found"],
   ];
@@ -128,6 +129,7 @@ const ADDITIONS: [string, object][] = [
   ["members", { name: "Bob" }],
   ["channels", { kind: "web", name: "Site" }],
   ["templates", { name: "t", language: "en", body: "Hi" }],
+  ["replies", { name: "r", content: "Hi" }],
   ["keys", { name: "Key" }],
 ];
 

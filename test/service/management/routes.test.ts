@@ -23,6 +23,8 @@ const ROUTES: [string, string, IdPrefix, object?][] = [
   ["GET", "/templates/:id", "tpl"],
   ["PATCH", "/templates/:id", "tpl", { name: "mine" }],
   ["DELETE", "/templates/:id", "tpl"],
+  ["PATCH", "/replies/:id", "rpl", { name: "Mine" }],
+  ["DELETE", "/replies/:id", "rpl"],
   ["PATCH", "/members/:id", "mbr", { name: "Eve" }],
   ["POST", "/members/:id/sign-in-link", "mbr"],
   ["DELETE", "/members/:id/sessions", "mbr"],
@@ -35,11 +37,14 @@ async function idsOf({
   ownerId,
   keyId,
 }: Manager): Promise<Partial<Record<IdPrefix, string>>> {
-  return { key: keyId, chn: channelId, tpl: await newTemplate(organizationId, "Hi"), mbr: ownerId };
+  const { reply } = created(
+    await admin("POST", `/organizations/${organizationId}/replies`, { name: "r", content: "Hi" }),
+  );
+  return { key: keyId, chn: channelId, tpl: await newTemplate(organizationId, "Hi"), rpl: reply.id, mbr: ownerId };
 }
 
 async function directory() {
-  const tables = ["organizations", "members", "channels", "templates", "api_keys"];
+  const tables = ["organizations", "members", "channels", "templates", "replies", "api_keys"];
   return (await env.DB.batch(tables.map((table) => env.DB.prepare(`select * from ${table}`)))).map(
     (row) => row.results,
   );
@@ -47,7 +52,9 @@ async function directory() {
 
 test("each management route with an id is in the list", () => {
   const routes = app.routes
-    .filter(({ method, path }) => method !== "ALL" && /^\/api\/v1\/(keys|channels|templates|members)\/:/.test(path))
+    .filter(
+      ({ method, path }) => method !== "ALL" && /^\/api\/v1\/(keys|channels|templates|replies|members)\/:/.test(path),
+    )
     .map(({ method, path }) => `${method} ${path.slice("/api/v1".length)}`);
   expect([...new Set(routes)].sort()).toEqual(ROUTES.map(([method, path]) => `${method} ${path}`).sort());
 });

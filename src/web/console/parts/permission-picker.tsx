@@ -23,6 +23,7 @@ const WORDS: Record<Permission, string> = {
   "channels:write": "Manage channels",
   "templates:read": "See templates",
   "templates:write": "Manage templates",
+  "replies:write": "Write saved replies",
   "members:read": "See members",
   "members:write": "Manage members",
   "stats:read": "See statistics",
