@@ -180,6 +180,17 @@ export class Parley {
     }
   }
 
+  /** The organization's saved replies, oldest first. */
+  async *replies(): AsyncGenerator<ApiSchemas["SavedReply"], void, undefined> {
+    for (let after: string | undefined; ; ) {
+      const query = { limit: PAGE, ...(after !== undefined && { after }) };
+      const { replies, pagination } = dataOf(await this.api.GET("/replies", { params: { query } }));
+      yield* replies;
+      after = cursorOf(pagination);
+      if (after === undefined) return;
+    }
+  }
+
   /** The organization's events, as they happen. See `followEvents`. */
   events(options: EventOptions = {}): AsyncGenerator<FollowedEvent, void, undefined> {
     return followEvents(this.#source, options);

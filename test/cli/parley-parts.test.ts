@@ -98,6 +98,7 @@ test.for([
   [["keys", "delete"], "keys revoke"],
   [["chats", "get"], "chats show"],
   [["templates", "update"], "templates change"],
+  [["reply", "list"], "replies list"],
   [["member", "remove"], "members delete"],
   [["tial", "cht_g1"], "tail"],
   [["nonsense"], null],

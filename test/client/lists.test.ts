@@ -28,3 +28,12 @@ test("chats that a search finds, that wait for an answer or for their time conti
     expect(asked.map(({ query }) => query)).toEqual([first, { ...first, after: "c1" }, { ...first, after: "c2" }]);
   }
 });
+
+test("saved replies are walked to the end of their list", async () => {
+  const replies = (ids: string[], cursor: string | null) =>
+    json(200, { replies: ids.map((id) => ({ id })), pagination: { limit: 100, hasMore: cursor !== null, cursor } });
+  const { parley, asked } = await clientOf([replies(["rpl_1", "rpl_2"], "c1"), replies(["rpl_3"], null)]);
+  const found = await Array.fromAsync(parley.replies());
+  expect(found.map(({ id }) => id)).toEqual(["rpl_1", "rpl_2", "rpl_3"]);
+  expect(asked.map(({ query }) => query)).toEqual([{ limit: "100" }, { limit: "100", after: "c1" }]);
+});

@@ -33,6 +33,7 @@ const ID_PREFIXES: Record<string, string> = {
   webhook: "whk",
   event: "evt",
   replay: "rpl",
+  reply: "rpl",
 };
 
 /** Matches an API key anywhere in an argument. */

@@ -36,6 +36,7 @@ export const COMMANDS: Command[] = [
   ...retentionCommands,
   ...commandsOf(RESOURCES.templates),
   ...templateCommands,
+  ...commandsOf(RESOURCES.replies),
   ...commandsOf(RESOURCES.chats),
   ...chatCommands,
   ...commandsOf(RESOURCES.keys),

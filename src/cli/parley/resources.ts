@@ -1,7 +1,7 @@
 import { DESCRIPTIONS, networkKinds } from "../../model/channel-kind.ts";
 import { UPLOADS } from "../../model/page-facts.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
-import { flag } from "./command.ts";
+import { flag, option, PAGE_OPTIONS } from "./command.ts";
 import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";
 import {
   jsonFile,
@@ -214,6 +214,32 @@ export const RESOURCES = {
     show: { about: "Show a template" },
     change: { about: "Change a template; messages sent with it stay as they are" },
     delete: { about: "Delete a template; waiting messages that use it are still delivered" },
+  },
+  replies: {
+    name: "replies",
+    one: "reply",
+    scope: "either",
+    hasPages: false,
+    columns: { ID: "id", SHORTCUT: "shortcut", NAME: "name", CONTENT: "content", CHANGED: "updatedAt" },
+    filters: { limit: PAGE_OPTIONS.limit, after: option("cursor", "Continue a list: the cursor of its last page") },
+    fields: {
+      name: field("name", "name", "What the picker shows"),
+      shortcut: field("word", "shortcut", "A short form that finds it; none by default", orDefault),
+      content: field(
+        "text",
+        "content",
+        "The text with {{contact.name}}, {{member.name}} and {{metadata.order|your order}}; - reads it from standard input",
+        textOf,
+      ),
+    },
+    required: ["name", "content"],
+    list: { about: "List an organization's saved replies, oldest first", details: whose("messages:send") },
+    create: {
+      about: "Create a saved reply, which the console's composer offers",
+      details: whose("replies:write"),
+    },
+    change: { about: "Change a saved reply", details: "--shortcut default removes the shortcut." },
+    delete: { about: "Delete a saved reply; sent messages stay as they are" },
   },
   chats: {
     name: "chats",

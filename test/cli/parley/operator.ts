@@ -101,6 +101,34 @@ export function operatorTests(placeOf: () => Place): void {
     expect((await place.run(["templates", "show", template.id])).code).toBe(1);
   });
 
+  test("a saved reply is created, changed from standard input, listed and deleted", async () => {
+    const place = placeOf();
+    const { id: organization } = await createOrganization(place.world);
+    const of = ["--organization", organization];
+    expect(await place.run(["replies", "list", ...of])).toEqual({ code: 0, stdout: "", stderr: "No replies.\n" });
+    const words = ["replies", "create", "--name", "Bye", "--shortcut", "bye", "--content", "Bye {{contact.name}}"];
+    const { reply } = await place.json<{ reply: { id: string } }>([...words, ...of]);
+    await place.json(["replies", "create", "--name", "Hi", "--content", "Hi", ...of]);
+    const changed = await place.run(["replies", "change", reply.id, "--content", "-"], {}, "{{metadata.order|It}}\n");
+    expect(changed.stdout).toMatch(/^content +\{\{metadata\.order\|It\}\}$/m);
+    const page = await place.run(["replies", "list", "--limit", "1", ...of]);
+    expect(page.stdout).toMatch(
+      /^ID +SHORTCUT +NAME +CONTENT +CHANGED\nrpl_g\w+ +bye +Bye +\{\{metadata\.order\|It\}\}/,
+    );
+    const [, cursor = ""] = /^For more, add --after (\S+)$/m.exec(page.stderr) ?? [];
+    const rest = await place.run(["replies", "list", "--after", cursor, ...of]);
+    expect(rest.stdout).toMatch(/^rpl_g\w+ +– +Hi +Hi /m);
+    const same = await place.run(["replies", "create", "--name", "B", "--shortcut", "BYE", "--content", "B", ...of]);
+    expect([same.code, same.stderr]).toEqual([1, expect.stringContaining("has a saved reply with this shortcut")]);
+    const wrong = await place.run(["replies", "change", reply.id, "--content", "{{contact.nmae}}"]);
+    expect(wrong.stderr).toMatch(/--content has the unknown placeholder "\{\{contact\.nmae\}\}"/);
+    const freed = await place.json<{ reply: object }>(["replies", "change", reply.id, "--shortcut", "default"]);
+    expect(freed.reply).toMatchObject({ shortcut: null });
+    expect((await place.run(["replies", "change", "tpl_g1", "--name", "New"])).code).toBe(2);
+    expect((await place.run(["replies", "delete", reply.id, "--yes"])).stdout).toMatch(/^name +Bye$/m);
+    expect((await place.run(["replies", "delete", reply.id, "--yes"])).code).toBe(1);
+  });
+
   test("a key's secret goes to stdout once, and the key is rotated, changed, counted and revoked", async () => {
     const place = placeOf();
     const of = ["--organization", (await createOrganization(place.world)).id];

@@ -3,7 +3,15 @@ import { writeProfiles } from "../../../src/cli/parley/profiles.ts";
 import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
 
 const KEY = { id: "key_g1", name: "Shop", permissions: ["chats:read"] };
-const LISTS = { keys: [KEY], channels: [], webhooks: [], templates: [], members: [], pagination: { totalPages: 1 } };
+const LISTS = {
+  keys: [KEY],
+  channels: [],
+  webhooks: [],
+  templates: [],
+  replies: [],
+  members: [],
+  pagination: { totalPages: 1 },
+};
 
 /** The requests that a command makes, as a client or as the operator. */
 async function requestsOf(argv: readonly string[], tokens: Record<string, string>, answer: object = {}) {
@@ -35,6 +43,7 @@ test.for([
   [["channels", "delete", "chn_g1", "--yes"], "DELETE", "/channels/chn_g1", {}],
   [["channels", "rotate", "chn_g1"], "POST", "/channels/chn_g1/identity-secret", {}],
   [["templates", "list"], "GET", "/templates", {}],
+  [["replies", "list"], "GET", "/replies", {}],
   [["members", "create", "--name", "Bea"], "POST", "/members", { name: "Bea" }],
   [["members", "change", "mbr_g1", "--email", "default"], "PATCH", "/members/mbr_g1", { email: null }],
   [
