@@ -8,7 +8,7 @@ export const MAX_REPLY_NAME = 80;
 export const MAX_SHORTCUT = 32;
 
 /** What the composer fills in, each with `|` and words for where there is none: `{{metadata.order|your order}}`. */
-const PLACEHOLDER = /^(?:contact\.name|member\.name|metadata\.[^|]{1,40})(?:\||$)/;
+const PLACEHOLDER = /^(?:contact\.name|member\.name|metadata\.[^|\s][^|]{0,39})\s*(?:\||$)/;
 /** How much of an unknown placeholder an error repeats. */
 const MAX_SHOWN = 60;
 

@@ -9,6 +9,7 @@ test.each([
   "{{contact.name}}{{member.name}}",
   "{{ contact.name }}",
   "{{contact.name|there}}",
+  "{{contact.name | there}}",
   "{{member.name|}}",
   "{{metadata.order}}",
   "{{metadata.order|your order}}",
@@ -18,7 +19,7 @@ test.each([
   "{{metadata.first name}}",
   "{{metadata.имя}}",
   "{{metadata.a\nb}}",
-  `{{metadata.${"k".repeat(40)}}}`,
+  `{{metadata.${"k".repeat(40)} | words}}`,
 ])("%j has no wrong placeholder", (content) => {
   expect(placeholderFault(content)).toBeNull();
 });
@@ -38,6 +39,7 @@ test.each([
   ["{{metadata}}", "{{metadata}}"],
   ["{{metadata.}}", "{{metadata.}}"],
   ["{{metadata.|a}}", "{{metadata.|a}}"],
+  ["{{metadata. |a}}", "{{metadata. |a}}"],
   ["{{a}} {{b}}", "{{a}}"],
   ["{{contact.name}} {{a", null],
   ["{{contact.name}", null],
