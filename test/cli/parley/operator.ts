@@ -121,7 +121,7 @@ export function operatorTests(placeOf: () => Place): void {
     const same = await place.run(["replies", "create", "--name", "B", "--shortcut", "BYE", "--content", "B", ...of]);
     expect([same.code, same.stderr]).toEqual([1, expect.stringContaining("has a saved reply with this shortcut")]);
     const wrong = await place.run(["replies", "change", reply.id, "--content", "{{contact.nmae}}"]);
-    expect(wrong.stderr).toMatch(/--content has the unknown placeholder "\{\{contact\.nmae\}\}"/);
+    expect(wrong.stderr).toMatch(/--content: has the unknown placeholder "\{\{contact\.nmae\}\}"/);
     const freed = await place.json<{ reply: object }>(["replies", "change", reply.id, "--shortcut", "default"]);
     expect(freed.reply).toMatchObject({ shortcut: null });
     expect((await place.run(["replies", "change", "tpl_g1", "--name", "New"])).code).toBe(2);

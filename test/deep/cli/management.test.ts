@@ -43,7 +43,9 @@ test.for([
   [["channels", "delete", "chn_g1", "--yes"], "DELETE", "/channels/chn_g1", {}],
   [["channels", "rotate", "chn_g1"], "POST", "/channels/chn_g1/identity-secret", {}],
   [["templates", "list"], "GET", "/templates", {}],
-  [["replies", "list"], "GET", "/replies", {}],
+  [["replies", "list", "--limit", "5", "--after", "c1"], "GET", "/replies?limit=5&after=c1", {}],
+  [["replies", "change", "rpl_g1", "--shortcut", "default"], "PATCH", "/replies/rpl_g1", { shortcut: null }],
+  [["replies", "delete", "rpl_g1", "--yes"], "DELETE", "/replies/rpl_g1", {}],
   [["members", "create", "--name", "Bea"], "POST", "/members", { name: "Bea" }],
   [["members", "change", "mbr_g1", "--email", "default"], "PATCH", "/members/mbr_g1", { email: null }],
   [

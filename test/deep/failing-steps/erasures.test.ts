@@ -18,6 +18,7 @@ async function used() {
   const contact = newContact();
   const { id: chatId } = await newChat(organization.api, organization.channelId, contact);
   const { id: messageId } = await send(organization.api, chatId);
+  await admin("POST", `/organizations/${organization.organizationId}/replies`, { name: "Bye", content: "Bye" });
   await ring(env.CHATS.getByName(chatId));
   await env.ORGANIZATIONS.getByName(organization.organizationId).refresh();
   return { ...organization, contact, chatId, messageId };

@@ -133,6 +133,7 @@ export class Place {
       wap: [whatsapp.id, whatsapp.id, telegram.id],
       web: [web.id, theirWeb.id, telegram.id],
       tpl: [await template("Hi {{name}}"), await template("Hi")],
+      rpy: [await this.#reply(ours), await this.#reply(theirs)],
       cht: chats,
       msg: messages,
       key: [(await createKey(ours)).id],
@@ -187,6 +188,13 @@ export class Place {
     const body = { url: `https://${RECEIVER}/first/${nth}` };
     const path = `/admin/v1/organizations/${id}/webhooks`;
     return wanted(201, await this.#asked("POST", path, this.#world.adminToken, body)).webhook.id;
+  }
+
+  /** A new saved reply; its id. */
+  async #reply({ id }: Organization): Promise<string> {
+    const path = `/admin/v1/organizations/${id}/replies`;
+    const body = { name: "Bye", content: "Bye {{contact.name}}" };
+    return wanted(201, await this.#asked("POST", path, this.#world.adminToken, body)).reply.id;
   }
 
   async #channel(organization: Organization, kind: Channel["kind"]): Promise<Channel> {
@@ -266,9 +274,9 @@ export class Place {
   }
 
   #keep(body: Told["body"]): void {
-    const { organization, member, channel, template, chat, message, key, webhook, replay } = body ?? {};
+    const { organization, member, channel, template, chat, message, key, webhook, replay, reply } = body ?? {};
     const resources = { org: organization, mbr: member, chn: channel, tpl: template, cht: chat, msg: message, key };
-    const made = { ...resources, whk: webhook, rpl: replay };
+    const made = { ...resources, whk: webhook, rpl: replay, rpy: reply };
     for (const [prefix, one] of Object.entries(made)) {
       if (typeof one?.id !== "string") continue;
       this.#born.set(prefix, [...(this.#born.get(prefix) ?? []).slice(1 - KEPT), one.id]);
