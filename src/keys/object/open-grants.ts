@@ -93,7 +93,7 @@ export class OpenGrants {
     this.#givenBefore.delete(change);
   }
 
-  /** Finds out whether no isolate holds one any more. Waits for those that it does not know. */
+  /** Finds out whether no isolate holds one any longer. Waits for those that it does not know. */
   async settle(): Promise<void> {
     if (!this.#mayBeHeld || this.#grants.size > 0) return;
     const given = this.#given;
