@@ -200,7 +200,7 @@ export const templates = sqliteTable(
 );
 
 /**
- * Texts that people put into the console's composer. They are here and not in the organization's object, because they are
+ * Texts that people fill in and send. They are here and not in the organization's object, because they are
  * configuration that no message reads: sends never wait for them.
  */
 export const replies = sqliteTable(

@@ -1,13 +1,13 @@
 import { splitPlaceholders } from "./placeholder.ts";
 
-/** A saved reply is a text for the console's composer. Networks don't know it. */
+/** A saved reply is a text that whoever writes a message fills in and changes. Networks don't know it. */
 
 /** How many an organization can have. */
 export const MAX_REPLIES = 1_000;
 export const MAX_REPLY_NAME = 80;
 export const MAX_SHORTCUT = 32;
 
-/** What the composer fills in, each with `|` and words for where there is none: `{{metadata.order|your order}}`. */
+/** What a client fills in, each with `|` and words for where there is none: `{{metadata.order|your order}}`. */
 const PLACEHOLDER = /^(?:contact\.name|member\.name|metadata\.[^|\s][^|]{0,39})\s*(?:\||$)/;
 /** How much of an unknown placeholder an error repeats. */
 const MAX_SHOWN = 60;

@@ -255,7 +255,7 @@ export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
 
 export const replySchema = resource<ReturnType<typeof presentReply>>()(
   "SavedReply",
-  "A text that people put into the console's composer, change there and send as an ordinary message. No network knows it.",
+  "A text that people fill in, change and send as an ordinary message. No network knows it.",
   z.object({
     id: id("saved reply"),
     name: text("What the picker shows"),
