@@ -1,7 +1,9 @@
 import { onTestFinished } from "vitest";
 
 // For the Workers runtime. A poll, because a promise that one object resolves would continue another object in its
-// context; by `scheduler`, because tests replace `setTimeout` and the date.
+// context; by `scheduler`, because tests replace `setTimeout` and the date. As it is before a test replaces or counts
+// its waits, too.
+const wait = scheduler.wait.bind(scheduler);
 
 /** Long enough for a busy machine, and less than a test may take: what is missing is then in the test's error. */
 const PATIENCE_MS = 20_000;
@@ -26,8 +28,17 @@ export async function until<T>(
     if (performance.now() > end) {
       throw new Error(`Waited ${patienceMs / 1_000} s until ${what}. Seen last: ${JSON.stringify(seen) ?? seen}`);
     }
-    await scheduler.wait(LOOK_EVERY_MS);
+    await wait(LOOK_EVERY_MS);
   }
+}
+
+/** Looks until a list has this length, such as that of the calls to a fake. */
+export async function untilLength(list: readonly unknown[], length: number): Promise<void> {
+  await until(
+    `the length is ${length}`,
+    () => list,
+    (seen) => seen.length === length,
+  );
 }
 
 /**
@@ -49,7 +60,7 @@ export function gate(what: string) {
     isReached = true;
     while (!isOpen) {
       if (isOver) throw new Error(`The test has ended and still held ${what}`);
-      await scheduler.wait(LOOK_EVERY_MS);
+      await wait(LOOK_EVERY_MS);
     }
   };
   return { pass, open, reached: () => until(`${what} is there`, () => isReached) };
@@ -57,5 +68,5 @@ export function gate(what: string) {
 
 /** Lets the event loop turn this often: what waits for nothing else is done then. */
 export async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await scheduler.wait(0);
+  for (let turn = 0; turn < count; turn++) await wait(0);
 }

@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { channelRecord } from "../../../src/calls/channel-record.ts";
 import { breakDirectory, OUTAGES } from "../../support/faults.ts";
 import { admin, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 stopTheClock();
@@ -31,7 +32,7 @@ test.each(OUTAGES)(
     const chat = await newChat(api, channelId, "4711");
     await send(api, chat.id);
     const before = await channelRecord(newIsolate(), channelId);
-    await vi.waitFor(async () => expect(await env.CHANNELS.getByName(channelId).storedRow()).not.toBeNull());
+    await until("the channel's object keeps its row", () => env.CHANNELS.getByName(channelId).storedRow());
     breakDirectory(outage);
     const record = await channelRecord(newIsolate(), channelId);
     expect(record).toMatchObject({ id: channelId, organizationId, kind: "telegram", credentials: before?.credentials });
@@ -44,7 +45,7 @@ test("what the channel's object keeps for an outage is sealed, and follows a cha
   const channelId = await newChannel(organizationId, "telegram");
   await send(api, (await newChat(api, channelId, "4711")).id);
   const object = env.CHANNELS.getByName(channelId);
-  await vi.waitFor(async () => expect(await object.storedRow()).not.toBeNull());
+  await until("the channel's object keeps its row", () => object.storedRow());
   const botToken = "654321:a-new-telegram-token";
   await admin("PATCH", `/channels/${channelId}`, { credentials: { botToken } });
   expect(JSON.stringify(await object.storedRow())).not.toContain(botToken);

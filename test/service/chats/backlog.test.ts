@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { admin, expectError, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { fromTelegram, taken, telegramText, tellStatus } from "../inbound/webhook-calls.ts";
@@ -50,8 +51,7 @@ test("a full queue does not affect other chats of its channel", async () => {
   const calls = fakeNetworks();
   const other = await newChat(api, chat.channel.id, "4915154321");
   const { id } = await send(api, other.id, { content: "I go" });
-  const read = () => api("GET", `/chats/${other.id}/messages/${id}`);
-  await vi.waitUntil(async () => (await read()).body.message.status === "SENT");
+  await untilStatus(other.id, id, "SENT");
   expect(calls.filter(({ to }) => to === "4915154321").map(({ text }) => text)).toEqual(["I go"]);
 });
 

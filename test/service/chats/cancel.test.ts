@@ -2,6 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import { expectError, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
+import { untilQueueIsEmpty } from "../../support/message-status.ts";
 import {
   accept,
   fakeNetworks,
@@ -13,7 +14,7 @@ import {
   status,
 } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
-import { gate } from "../../support/until.ts";
+import { gate, until } from "../../support/until.ts";
 import { writeAsContact } from "./inbound.ts";
 import { chatOf, pass, runNext, stopTheClock } from "./object/delivery/conversation.ts";
 import { inFuture, MINUTE, queuePlace } from "./object/delivery/queued.ts";
@@ -46,7 +47,8 @@ test("a message that waits after a refused attempt can be canceled, and the next
   const [first] = await sendMany(chat.api, chat.chatId, 2);
   await chat.run();
   expect((await chat.cancel(first?.id ?? "")).status).toBe(200);
-  await vi.waitFor(async () => expect(await chat.statuses()).toEqual(["CANCELED", "SENT"]));
+  await untilQueueIsEmpty(chat.chatId);
+  expect(await chat.statuses()).toEqual(["CANCELED", "SENT"]);
   expect(texts(calls)).toEqual(["Message 1", "Message 2"]);
 });
 
@@ -71,7 +73,7 @@ test("a message can't be canceled during an attempt, and after one without an an
   await hang.reached();
   expectError(await chat.cancel(message.id), 409, "not_cancelable");
   hang.letGo();
-  await vi.waitFor(async () => expect((await chat.queue()).lastError?.code).toBe("outcome_unknown"));
+  await until("the outcome is unknown", chat.queue, ({ lastError }) => lastError?.code === "outcome_unknown");
   expectError(await chat.cancel(message.id), 409, "not_cancelable");
   await evictDurableObject(chat.object());
   expectError(await chat.cancel(message.id), 409, "not_cancelable");

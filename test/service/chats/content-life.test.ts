@@ -13,8 +13,10 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
 import { acceptAs, fakeNetworks, hanging, inTurn, refuse } from "../../support/networks.ts";
 import { storedBy } from "../../support/stored.ts";
+import { untilLength } from "../../support/until.ts";
 import { linesOf } from "../export/fixtures.ts";
 import { chatWithWebhook, fakeReceiver } from "../webhooks/receiver.ts";
 import { report } from "./inbound.ts";
@@ -135,9 +137,9 @@ test("a scheduled message keeps the rendering it was accepted with, and its quot
   await place.ringIn(MINUTE);
   expect(calls).toHaveLength(1);
   await place.ringIn(2 * DAY);
-  await vi.waitFor(() => expect(calls).toHaveLength(2));
+  await untilLength(calls, 2);
   expect(calls[1]?.body).toMatchObject({ context: { message_id: "wamid.quoted" }, interactive: { type: "list" } });
-  await vi.waitFor(async () => expect((await place.message(scheduled.id)).status).toBe("SENT"));
+  await untilStatus(place.chatId, scheduled.id, "SENT");
   const shown = (await place.message(scheduled.id)) as Message;
   expect({ ...given(shown), rendering: shown.interactive?.rendering }).toEqual({ ...body, rendering: "list" });
 });
@@ -149,10 +151,10 @@ test("a scheduled reply whose quoted message failed meanwhile is sent without th
   const { id: replyTo } = created(await place.post()).message;
   const scheduled = await place.schedule(DAY, { replyTo });
   network.letGo();
-  await vi.waitFor(async () => expect((await place.message(replyTo)).status).toBe("FAILED"));
+  await untilStatus(place.chatId, replyTo, "FAILED");
   await workIsDone(place.object());
   await place.ringIn(DAY);
-  await vi.waitFor(() => expect(calls).toHaveLength(2));
+  await untilLength(calls, 2);
   expect(calls[1]?.body).not.toHaveProperty("context");
   expect((await place.message(scheduled.id)).replyTo).toBe(replyTo);
 });
@@ -178,7 +180,7 @@ test("a resend says all that the failed message said, also after the message tha
   const failed: Message[] = [];
   for (const [, fields] of SAID) {
     const { id } = created(await place.post({ ...fields, replyTo: quoted.id })).message;
-    await vi.waitFor(async () => expect((await place.message(id)).status).toBe("FAILED"));
+    await untilStatus(place.chatId, id, "FAILED");
     failed.push((await place.message(id)) as Message);
   }
   expect(calls.slice(1).map(({ body }) => body.context)).toEqual(failed.map(() => ({ message_id: "wamid.quoted" })));

@@ -1,5 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { created, expectError, newTemplate } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
+import { untilLength } from "../../support/until.ts";
 import { taken, whatsappStatus } from "../inbound/webhook-calls.ts";
 import { fromMeta, iso, place, seconds } from "./marketing-fixtures.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
@@ -96,7 +98,7 @@ test("a queued marketing template goes, though the contact opts out meanwhile", 
   const { choose, post, template, message, meta, ringIn } = await place();
   meta.refusal = () => new Response("Down", { status: 503 });
   const { id } = created(await post(template("marketing"))).message;
-  await vi.waitUntil(() => meta.messages.length > 0);
+  await untilLength(meta.messages, 1);
   taken(await choose("stop"));
   meta.refusal = null;
   await ringIn(10 * MINUTE);
@@ -104,11 +106,11 @@ test("a queued marketing template goes, though the contact opts out meanwhile", 
 });
 
 test("a message that fails because the contact opted out says so of the contact, once", async () => {
-  const { post, template, message, meta, marketing, consents, api, chatId } = await place();
+  const { post, template, meta, marketing, consents, api, chatId } = await place();
   const refusal = { error: { code: 131050, message: "User has stopped marketing", type: "OAuthException" } };
   meta.refusal = () => Response.json(refusal, { status: 400 });
   const { id } = created(await post(template("marketing"))).message;
-  await vi.waitUntil(async () => (await message(id)).status === "FAILED");
+  await untilStatus(chatId, id, "FAILED");
   const out = { optedOut: true, at: new Date().toISOString(), by: "network" };
   expect(await marketing()).toEqual(out);
   expect((await consents()).map(({ data }) => data.marketing)).toEqual([out]);
@@ -119,7 +121,7 @@ test("a status with 131050 opts out at the network's time, and only the first ti
   const { post, template, message, says, channelId, contact, chatId, marketing, choose, consents, change } =
     await place();
   const { id } = created(await post(template("marketing"))).message;
-  await vi.waitUntil(async () => (await message(id)).status === "SENT");
+  await untilStatus(chatId, id, "SENT");
   const at = seconds() - 5;
   const fields = { recipient_id: contact, biz_opaque_callback_data: `${chatId}.${id}`, timestamp: String(at) };
   const failed = () => {
@@ -145,7 +147,7 @@ test("a status with 131050 opts out at the network's time, and only the first ti
 test("a failure from before the contact resumed opts nobody out", async () => {
   const { post, template, message, channelId, contact, chatId, marketing, choose } = await place();
   const { id } = created(await post(template("marketing"))).message;
-  await vi.waitUntil(async () => (await message(id)).status === "SENT");
+  await untilStatus(chatId, id, "SENT");
   const at = seconds();
   taken(await choose("resume", at));
   const errors = [{ code: 131050, title: "Opted out" }];
@@ -161,9 +163,9 @@ test("a failure from before the contact resumed opts nobody out", async () => {
 });
 
 test("any other failure opts nobody out", async () => {
-  const { post, template, message, meta, marketing } = await place();
+  const { post, template, chatId, meta, marketing } = await place();
   meta.refusal = () => Response.json({ error: { code: 131049, message: "No" } }, { status: 400 });
   const { id } = created(await post(template("marketing"))).message;
-  await vi.waitUntil(async () => (await message(id)).status === "FAILED");
+  await untilStatus(chatId, id, "FAILED");
   expect(await marketing()).toBeNull();
 });

@@ -18,6 +18,7 @@ import {
   send,
 } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
+import { until } from "../../support/until.ts";
 import { writeAsContact } from "./inbound.ts";
 import { fill, idsOf, walk } from "./many-messages.ts";
 
@@ -193,7 +194,11 @@ test("searches of one caller at a time count in full until they end, and no othe
   const count = MAX_EXAMINED_TEXT / MAX_PAGE_TEXT;
   const running = Array.from({ length: count }, (_, n) => search(`text ${n}`));
   try {
-    await expect.poll(() => held).toBe(count);
+    await until(
+      "the searches are held",
+      () => held,
+      (seen) => seen === count,
+    );
     const refused = await search("one more");
     expectError(refused, 429, "rate_limited");
     expect(refused.headers.get("Retry-After")).toBe("1");

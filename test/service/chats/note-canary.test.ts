@@ -18,6 +18,7 @@ import {
 } from "../../support/harness.ts";
 import { visit } from "../../support/sockets.ts";
 import { storedBy } from "../../support/stored.ts";
+import { until } from "../../support/until.ts";
 import { openStream } from "../events/fixtures.ts";
 import { addWebhook, fakeReceiver } from "../webhooks/receiver.ts";
 import { report, writeAsContact } from "./inbound.ts";
@@ -97,10 +98,16 @@ test("what a note says leaves the service by the routes of notes and in an expor
     await report(chatId);
   }
   await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
-  await vi.waitFor(() => {
-    expect(webhookCalls.filter(({ event }) => event.type === "note.created")).toHaveLength(4);
-    expect(networkCalls.join()).toContain("Hi from us");
-  });
+  await until(
+    "the webhooks have heard of the notes",
+    () => webhookCalls.filter(({ event }) => event.type === "note.created"),
+    ({ length }) => length === 4,
+  );
+  await until(
+    "the network has the message",
+    () => networkCalls.join(),
+    (texts) => texts.includes("Hi from us"),
+  );
   const [eventId = ""] = (await all("GET", "/events?types=note.*")).body.events.map(({ id }: { id: string }) => id);
   const [webhookId = ""] = webhooks;
   const answers: string[] = [];

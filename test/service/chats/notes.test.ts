@@ -19,6 +19,7 @@ import {
 } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { storedBy } from "../../support/stored.ts";
+import { untilLength } from "../../support/until.ts";
 import { addWebhook, fakeReceiver } from "../webhooks/receiver.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 import { retainedPlace } from "./object/retention/fixtures.ts";
@@ -362,7 +363,7 @@ test("a thin webhook gets ids of those who assign a chat and write notes, and no
   const note = noteOf(await add({ content: "a", mentions: [ann] }));
   expect((await remove(note.id)).status).toBe(200);
   for (const assigneeId of [ann, null]) await api("PATCH", `/chats/${chat.id}`, { assigneeId });
-  await vi.waitFor(() => expect(calls).toHaveLength(4));
+  await untilLength(calls, 4);
   const [made, deleted, given] = calls.map(({ event }) => event.data);
   const who = { type: "key", id: keyId };
   const facts = { id: note.id, chatId: chat.id, author: who, mentions: [ann], afterSeq: 0, createdAt: note.createdAt };

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { admin, type Client, expectError, expectFaults } from "../../support/harness.ts";
+import { untilAttempts } from "../../support/message-status.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
 import { newContact, place } from "../inbound/fixtures.ts";
 import { fromMeta, taken, whatsappText } from "../inbound/webhook-calls.ts";
@@ -161,12 +162,11 @@ test("a message of the contact before a scheduled one with ifOpen is due lets it
 
 test("a message with ifOpen that has its place goes, however long it waits for its network", async () => {
   fakeNetworks(status(503));
-  const { api, post, chatId, organizationId, message, ringIn } = await scheduledPlace("whatsapp");
+  const { post, chatId, organizationId, message, ringIn } = await scheduledPlace("whatsapp");
   await writeAsContact(organizationId, chatId);
   pass(DAY - 1);
   const { id } = (await post({ ifOpen: true })).body.message;
-  const attempts = async () => (await api("GET", `/chats/${chatId}/messages/${id}/attempts`)).body.attempts;
-  await expect.poll(attempts).toMatchObject([{ outcome: "retry" }]);
+  expect(await untilAttempts(chatId, id, 1)).toEqual(["retry"]);
   fakeNetworks();
   await ringIn(10 * MINUTE);
   expect(await message(id)).toMatchObject({ status: "SENT" });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { admin } from "../../support/harness.ts";
 import { accept, lost, refuse, type Script } from "../../support/networks.ts";
+import { until } from "../../support/until.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { chatWith, otherChat, partsIn } from "./rich-calls.ts";
 import { KINDS, taken } from "./webhook-calls.ts";
@@ -70,7 +71,12 @@ test("Telegram is told that a tap has arrived, also of one that it repeats, and 
   taken(await contact.write("Hi"));
   for (const query of ["one", "one", "two"]) taken(await contact.tap(data, { query }));
   // Each is told by a call of its own, so in any order.
-  await expect.poll(() => acknowledged(calls).toSorted()).toEqual(["one", "one", "two"]);
+  const told = await until(
+    "each is told",
+    () => acknowledged(calls),
+    ({ length }) => length === 3,
+  );
+  expect(told.toSorted()).toEqual(["one", "one", "two"]);
 });
 
 test.each<[string, Script]>([
@@ -82,6 +88,10 @@ test.each<[string, Script]>([
   );
   const { data } = await at.ask();
   taken(await at.contact.tap(data));
-  await expect.poll(() => acknowledged(at.calls)).toHaveLength(1);
+  await until(
+    "Telegram is told",
+    () => acknowledged(at.calls),
+    ({ length }) => length === 1,
+  );
   expect(await at.newest()).toMatchObject({ choice: { id: "tea-1" } });
 });

@@ -12,6 +12,7 @@ import {
   OUTAGES,
 } from "../../support/faults.ts";
 import { admin, newChat, newOrganization, send, sendMany, statsOf } from "../../support/harness.ts";
+import { untilQueueIsEmpty } from "../../support/message-status.ts";
 import { accept, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
 import { storedChat } from "../../support/stored.ts";
 import { gate } from "../../support/until.ts";
@@ -41,7 +42,7 @@ async function report(chat: Pick<Conversation, "run">): Promise<void> {
 
 /** Waits until the network has accepted all messages. An alarm that rings after that reports early. */
 async function delivered(chat: Conversation): Promise<void> {
-  await vi.waitFor(async () => expect((await chat.messages()).every((one) => one.status === "SENT")).toBe(true));
+  await untilQueueIsEmpty(chat.chatId);
 }
 
 /** A chat with a message that its network did not accept, and that its chat has reported. */

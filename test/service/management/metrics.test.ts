@@ -17,6 +17,7 @@ import {
 } from "../../support/harness.ts";
 import { OPEN_METRICS, PROMETHEUS_TEXT, type Sample, samplesOf } from "../../support/metrics.ts";
 import { accept, fakeNetworks, inTurn, refuse, status } from "../../support/networks.ts";
+import { until } from "../../support/until.ts";
 import { meter } from "../budget/meter.ts";
 import { BOT_TOKEN, conversation, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { breakWebhook, newWebhook } from "../webhooks/object/fixtures.ts";
@@ -113,12 +114,12 @@ test("a channel that its network refuses is broken until it works again", async 
   await chat.run();
   const broken = async () =>
     valuesOf(await metricsOf(chat.organizationId), "parley_channel_broken", chat.channelId)[""];
-  await vi.waitFor(async () => expect(await broken()).toBe(1));
+  await until("the channel is broken", broken, (is) => is === 1);
   const channel = await admin("PATCH", `/channels/${chat.channelId}`, { credentials: { botToken: `${BOT_TOKEN}2` } });
   expect(channel.status, channel.text).toBe(200);
   await runAlarm(env.CHANNELS.getByName(chat.channelId));
   await chat.run();
-  await vi.waitFor(async () => expect(await broken()).toBe(0));
+  await until("the channel works", broken, (is) => is === 0);
 });
 
 test("a webhook that fails is counted until it works again, and one that is disabled by its reason", async () => {

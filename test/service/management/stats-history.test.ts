@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { newId } from "../../../src/model/id.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { admin, client, expectError, newKey, newOrganization, sendMany, statsOf } from "../../support/harness.ts";
+import { untilQueueIsEmpty } from "../../support/message-status.ts";
 import { accept, fakeNetworks, inTurn, refuse } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { type Conversation, conversation, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
@@ -54,7 +55,7 @@ async function usedKey(settings: Record<string, unknown> = {}) {
 /** Sends messages and reports how their attempts ended. */
 async function deliver(chat: Conversation, messages: number): Promise<void> {
   await sendMany(chat.api, chat.chatId, messages);
-  await vi.waitFor(async () => expect((await chat.queue()).depth).toBe(0));
+  await untilQueueIsEmpty(chat.chatId);
   await chat.run();
   pass(5_000);
   await chat.run();

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../../support/alarms.ts";
 import { hurryDeadlines } from "../../../support/deadlines.ts";
 import { breakObject, countCalls } from "../../../support/faults.ts";
+import { until } from "../../../support/until.ts";
 import { alarmOf, chatOf, conversation, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 
 stopTheClock();
@@ -32,12 +33,15 @@ test("a chat that never answers to its wake-up holds up no other chat, and no al
   breakObject("CHATS", bad, "wake", "hangs");
   const lines = vi.spyOn(console, "warn");
   await runAlarm(object());
-  await vi.waitFor(async () => expect(await waitingIn(object())).toBe(0));
+  await until(
+    "no chat waits",
+    () => waitingIn(object()),
+    (count) => count === 0,
+  );
   // A chat no longer waits when its wake-up begins.
-  await vi.waitFor(() => {
-    const logged = lines.mock.calls.map(([line]) => line);
-    expect(logged.filter(({ event }) => event === "chat_not_woken")).toMatchObject([{ chatId: bad }]);
-  });
+  const notWoken = () => lines.mock.calls.map(([line]) => line).filter(({ event }) => event === "chat_not_woken");
+  await until("a chat is not woken", notWoken, ({ length }) => length > 0);
+  expect(notWoken()).toMatchObject([{ chatId: bad }]);
   // The alarm did not wait for the last ones.
   await runAlarm(object());
   expect(await alarmOf(object())).toBeNull();
@@ -54,7 +58,11 @@ test("an organization that never answers to a report of health delays no wake-up
   await runAlarm(object());
   expect(await waitingIn(object())).toBe(0);
   // The alarm does not wait for the end of the report.
-  await vi.waitFor(() => expect(lines).toHaveBeenCalledWith(expect.objectContaining({ event: "health_not_reported" })));
+  await until(
+    "the report has failed",
+    () => lines.mock.calls.map(([{ event }]) => event),
+    (events) => events.includes("health_not_reported"),
+  );
   const at = await alarmOf(object());
   expect(at).toBeGreaterThan(Date.now());
   vi.restoreAllMocks();

@@ -2,6 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { admin, created, expectError, expectFaults } from "../../../support/harness.ts";
+import { untilStatus } from "../../../support/message-status.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { filesOf } from "../../chats/object/files/fixtures.ts";
 import { chatWithTemplates, listed } from "./waba.ts";
@@ -100,7 +101,7 @@ test("a resend keeps the file of a header; its bytes go with the redaction of th
   const mediaId = await files.upload();
   const { message } = created(await post("image", { mediaId }));
   const path = `/chats/${chat.id}/messages/${message.id}`;
-  await vi.waitUntil(async () => (await api("GET", path)).body.message.status === "FAILED");
+  await untilStatus(chat.id, message.id, "FAILED");
   expect((await api("GET", path)).body.message.error.code).toBe("template_rejected");
   meta.refusal = null;
   const again = created(await api("POST", `${path}/resend`, {})).message;

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { admin, created, expectError, expectFaults, newTemplate } from "../../../support/harness.ts";
+import { untilStatus } from "../../../support/message-status.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { CREDENTIALS } from "../../../support/world/factories.ts";
 import { metadata, signed } from "../../inbound/webhook-calls.ts";
@@ -175,7 +176,7 @@ test.each(["paused", "held_for_quality_assessment"])(
     meta.refusal = () => Response.json({ messages: [{ id: "wamid.held", message_status }] });
     const { message } = created(await post("order", { variables: { 1: "Ada" }, template: VALUES }));
     const read = async () => (await api("GET", `/chats/${chat.id}/messages/${message.id}`)).body.message;
-    await vi.waitUntil(async () => (await read()).status === "SENT");
+    await untilStatus(chat.id, message.id, "SENT");
     const errors = [{ code: 132_015, title: "Template is Paused" }];
     const dropped = { id: "wamid.held", status: "failed", timestamp: "1790000000", recipient_id: contact };
     const status = { ...dropped, biz_opaque_callback_data: `${chat.id}.${message.id}`, errors };
@@ -192,7 +193,7 @@ test("a resend sends the template as it was", async () => {
   meta.refusal = () => Response.json({ error: { code: 132_015, message: "Paused" } }, { status: 400 });
   const { message } = created(await post("order", { variables: { 1: "Ada" }, template: VALUES }));
   const path = `/chats/${chat.id}/messages/${message.id}`;
-  await vi.waitUntil(async () => (await api("GET", path)).body.message.status === "FAILED");
+  await untilStatus(chat.id, message.id, "FAILED");
   expect((await api("GET", path)).body.message.error.code).toBe("template_rejected");
   meta.refusal = null;
   const again = created(await api("POST", `${path}/resend`, {})).message;

@@ -2,6 +2,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { admin, created, newChannel, newChat, newOrganization } from "../../../support/harness.ts";
 import { accept, type NetworkCall } from "../../../support/networks.ts";
 import { isOfEarlierTest } from "../../../support/running-test.ts";
+import { untilLength } from "../../../support/until.ts";
 import { CREDENTIALS } from "../../../support/world/factories.ts";
 
 export const WABA = "102290129340398";
@@ -85,7 +86,7 @@ export async function chatWithTemplates(kind: "whatsapp" | "telegram" | "web", t
   const idOf = (name: string) => rows.find((row) => row.name === name)?.id as string;
   /** What was sent, once there are `count` calls. */
   const sent = async (count: number) => {
-    await vi.waitUntil(() => meta.messages.length >= count);
+    await untilLength(meta.messages, count);
     return meta.messages;
   };
   return { ...organization, meta, channelId, contact, chat, idOf, sent };

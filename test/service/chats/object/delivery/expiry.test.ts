@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { ringAlarm } from "../../../../support/alarms.ts";
 import { breakObjects } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
+import { untilStatus } from "../../../../support/message-status.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../../../support/networks.ts";
 import { taken, tellStatus } from "../../../inbound/webhook-calls.ts";
 import { alarmOf, deliveryOf, pass, runNext, stopTheClock } from "./conversation.ts";
@@ -77,7 +78,7 @@ test("an attempt that is open when its message expires ends and counts, and thos
   expect(await chat.message(first.id)).toMatchObject({ status: "QUEUED" });
   expect(await chat.message(second.id)).toMatchObject(EXPIRED);
   hang.letGo();
-  await vi.waitFor(async () => expect((await chat.message(first.id)).status).toBe("SENT"));
+  await untilStatus(chat.chatId, first.id, "SENT");
   expect(texts(calls)).toEqual(["1"]);
   expect(await chat.queue()).toMatchObject({ depth: 0 });
 });

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { send } from "../../../../support/harness.ts";
+import { untilStatus } from "../../../../support/message-status.ts";
 import { accept, fakeNetworks, inTurn, refuse } from "../../../../support/networks.ts";
 import { conversation, pass, stopTheClock } from "./conversation.ts";
 
@@ -23,6 +24,6 @@ test("a fault of the service holds up no message that is sent after it passed", 
   await sql("drop trigger broken");
   pass(1_000);
   const { id } = await send(chat.api, chat.chatId, { content: "Goes at once" });
-  await vi.waitFor(async () => expect((await chat.message(id)).status).toBe("SENT"));
+  await untilStatus(chat.chatId, id, "SENT");
   expect(calls.map(({ text }) => text)).toEqual(["Waits", "Waits", "Goes at once"]);
 });

@@ -3,6 +3,7 @@ import { expect, vi } from "vitest";
 import type { Message } from "../../../../../src/model/message.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { type Answer, admin, newChat, send } from "../../../../support/harness.ts";
+import { untilStatus } from "../../../../support/message-status.ts";
 import { storedBy } from "../../../../support/stored.ts";
 import { report, writeAsContact } from "../../inbound.ts";
 import { alarmOf, type Kind, pass } from "../delivery/conversation.ts";
@@ -55,7 +56,7 @@ export async function retainedPlace(kind: Kind | "web" = "web", days: number | n
       return sent;
     },
     /** Waits until the network has accepted a message. A delivery goes on after the send and after an alarm. */
-    delivered: (id = "") => vi.waitFor(async () => expect((await place.message(id)).status).toBe("SENT")),
+    delivered: (id = "") => untilStatus(chatId, id, "SENT"),
     write: (content: string) => writeAsContact(organizationId, chatId, content),
     chat: async () => (await api("GET", `/chats/${chatId}`)).body.chat,
     /** Everything that the chat's object and its organization's object store. */

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { breakDirectory, breakObject, breakObjects, countCalls } from "../../../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../../../support/harness.ts";
+import { untilLength } from "../../../../support/until.ts";
 import { report } from "../../inbound.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY } from "../scheduled/fixtures.ts";
@@ -169,7 +170,7 @@ test("a read of D1 that ends late does not bring an earlier retention back", asy
     return rows as never;
   });
   const late = organization().refresh();
-  await vi.waitFor(() => expect(spy).toHaveBeenCalledTimes(1), { interval: 1 });
+  await untilLength(spy.mock.calls, 1);
   await retain(channelId, null);
   held.resolve();
   await late;

@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { expectError, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";
+import { untilLength } from "../../../../support/until.ts";
 import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
@@ -39,7 +40,7 @@ async function fullQueue(body: object = {}) {
   const place = await scheduledPlace("telegram");
   await send(place.api, place.chatId);
   const scheduled = await place.schedule(MINUTE, body);
-  await vi.waitUntil(() => calls.length === 1);
+  await untilLength(calls, 1);
   await fillQueue(place);
   return { ...place, scheduled };
 }

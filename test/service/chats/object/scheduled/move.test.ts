@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import type { MoveBody } from "../../../../../src/model/chat-answers.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { expectError, expectFaults, send } from "../../../../support/harness.ts";
+import { untilStatus } from "../../../../support/message-status.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { rowsRead } from "../../../../support/rows-read.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
@@ -112,10 +113,10 @@ test("a due message that waits keeps its turn if only its expiry changes", async
 
 test("a message that is sent now is delivered by its network", async () => {
   const calls = fakeNetworks();
-  const { schedule, patch, message } = await scheduledPlace("whatsapp");
+  const { schedule, patch, chatId } = await scheduledPlace("whatsapp");
   const { id } = await schedule(DAY);
   expect((await patch(id, { scheduledAt: null })).body.message).toMatchObject({ seq: 1, status: "QUEUED" });
-  await vi.waitUntil(async () => (await message(id)).status === "SENT");
+  await untilStatus(chatId, id, "SENT");
   expect(calls.map(({ text }) => text)).toEqual(["Later"]);
 });
 

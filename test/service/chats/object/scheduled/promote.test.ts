@@ -9,7 +9,7 @@ import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, expectError, newOrganization, newTemplate, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";
 import { visit } from "../../../../support/sockets.ts";
-import { until } from "../../../../support/until.ts";
+import { until, untilLength } from "../../../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./fixtures.ts";
 
@@ -109,7 +109,7 @@ test("a due message waits behind those of the queue, and is QUEUED", async () =>
   const calls = fakeNetworks(status(503));
   const { schedule, message, ringIn, api, chatId } = await scheduledPlace("whatsapp");
   await send(api, chatId);
-  await vi.waitUntil(() => calls.length === 1);
+  await untilLength(calls, 1);
   const { id } = await schedule(500);
   await ringIn(500);
   expect(await message(id)).toMatchObject({ seq: 2, status: "QUEUED" });

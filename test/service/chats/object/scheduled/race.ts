@@ -1,8 +1,9 @@
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { CancelAnswer, MoveAnswer } from "../../../../../src/model/chat-answers.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { send } from "../../../../support/harness.ts";
+import { untilQueueIsEmpty } from "../../../../support/message-status.ts";
 import { fakeNetworks } from "../../../../support/networks.ts";
 import { pass } from "../delivery/conversation.ts";
 import { DAY, MINUTE, scheduledPlace } from "./fixtures.ts";
@@ -33,7 +34,7 @@ export async function race(rounds: number): Promise<void> {
     // In every fourth round the message is sent before anybody asks. A cancellation at the same time mostly wins.
     if (round % 4 === 0) await runAlarm(object());
     await Promise.all(shuffled<() => Promise<unknown>>(requests).map((start) => start()));
-    await vi.waitUntil(async () => (await message(id)).status !== "QUEUED");
+    await untilQueueIsEmpty(chatId);
 
     const { now, cancel } = answers;
     const after = await message(id);

@@ -1,0 +1,42 @@
+import { env } from "cloudflare:workers";
+import type { Message, MessageStatus } from "../../src/model/message.ts";
+import { asOwner } from "./as-owner.ts";
+import { admin } from "./harness.ts";
+import { until } from "./until.ts";
+
+// They ask as no key does: a key that looked until then would meet its rate limit.
+
+/** Waits until a message of a chat has a status. */
+export async function untilStatus(chatId: string, id: string, status: MessageStatus): Promise<void> {
+  const as = await ownerOf(chatId);
+  const read = async () => {
+    const answer = await env.CHATS.getByName(chatId).get(as, id);
+    return answer.outcome === "ok" ? (JSON.parse(answer.doc) as Message).status : answer.outcome;
+  };
+  await until(`the message is ${status}`, read, (seen) => seen === status);
+}
+
+/** Waits until this many attempts of a message are stored. @returns their outcomes, in order */
+export async function untilAttempts(chatId: string, id: string, count: number): Promise<string[]> {
+  const as = await ownerOf(chatId);
+  const read = async () => {
+    const answer = await env.CHATS.getByName(chatId).attempts(as, id);
+    return answer.outcome === "ok" ? answer.history.attempts.map(({ outcome }) => outcome) : [];
+  };
+  return until(`the message has ${count} attempts`, read, ({ length }) => length === count);
+}
+
+/** Waits until no message of a chat is queued. */
+export async function untilQueueIsEmpty(chatId: string): Promise<void> {
+  await until(
+    "the queue is empty",
+    async () => (await admin("GET", `/chats/${chatId}`)).body.queue,
+    ({ depth }) => depth === 0,
+  );
+}
+
+async function ownerOf(chatId: string) {
+  const owner = await env.CHATS.getByName(chatId).owner();
+  if (!owner) throw new Error("The chat has no owner");
+  return asOwner(owner.organizationId);
+}
