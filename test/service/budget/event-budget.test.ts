@@ -1,8 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { runAlarm, workIsDone } from "../../support/alarms.ts";
 import { client, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { gate, until } from "../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { addWebhook, fakeReceiver, type Reply } from "../webhooks/receiver.ts";
 import { meter } from "./meter.ts";
@@ -14,9 +15,20 @@ const MESSAGES = { types: ["message.created"] };
 
 /** How many attempts a webhook's object knows. */
 function attemptsOf(webhook: DurableObjectStub): Promise<number> {
-  return runInDurableObject(webhook, (_object, { storage }) => {
-    return storage.sql.exec("select 1 from attempts_0").toArray().length;
+  return runInDurableObject(webhook, (_object, { storage: { sql } }) => {
+    // The first attempt creates the table.
+    const tables = sql.exec("select 1 from sqlite_master where name = 'attempts_0'").toArray();
+    return tables.length && sql.exec("select 1 from attempts_0").toArray().length;
   });
+}
+
+/** Waits until each of these webhooks' objects knows this many attempts. */
+async function untilAttempted(webhooks: DurableObjectStub[], count: number): Promise<void> {
+  await until(
+    `each webhook has ${count} attempts`,
+    () => Promise.all(webhooks.map(attemptsOf)),
+    (attempts) => attempts.every((each) => each === count),
+  );
 }
 
 /** A chat of a visitor that knows `count` webhooks, which have worked, and in which nothing is under way. */
@@ -39,8 +51,7 @@ async function quietChat(count: number, reply?: Reply) {
   };
   /** Resolves when the webhooks' objects know that the webhooks accepted all events, and the chat knows that they do. */
   const delivered = async () => {
-    const all = ids.map(() => sent);
-    await vi.waitFor(async () => expect(await Promise.all(ofWebhooks.map(attemptsOf))).toEqual(all));
+    await untilAttempted(ofWebhooks, sent);
     await workIsDone(ofChat);
   };
   const deliver = async () => {
@@ -85,19 +96,18 @@ test.for([1, 3])("each webhook adds two calls and two rows to the cost of an eve
 });
 
 test("the permit of the next event is in the same call as the report of the last attempt", async () => {
-  let [isCalled, isOpen] = [false, false];
+  const held = gate("the call of the webhook");
   const { sendMessage, delivered, ofWebhooks } = await quietChat(1, async (_call, number) => {
     // The call of the first event that the test sends.
-    isCalled = number === 2;
-    if (isCalled) await vi.waitUntil(() => isOpen);
+    if (number === 2) await held.pass();
     return new Response("ok");
   });
   await sendMessage();
-  await vi.waitUntil(() => isCalled);
+  await held.reached();
   await sendMessage();
   await sendMessage();
   const { read } = await meter(ofWebhooks);
-  isOpen = true;
+  held.open();
   await delivered();
   // The first permit was granted before. Calls: two permits, and the last report. Rows: three attempts.
   expect(read()).toEqual({ calls: 3, rows: 3, directory: 0 });
@@ -120,8 +130,7 @@ async function costOfOwnEvent(webhooks: number) {
       state,
       ...health,
     });
-    const all = ids.map(() => number);
-    await vi.waitFor(async () => expect(await Promise.all(ofWebhooks.map(attemptsOf))).toEqual(all));
+    await untilAttempted(ofWebhooks, number);
     await workIsDone(ofOrganization);
   };
   await reportHealth();

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { newId } from "../../../src/model/id.ts";
 import {
   admin,
@@ -10,6 +10,7 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { WRITER } from "./configured.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver, type Reply } from "./receiver.ts";
@@ -31,6 +32,15 @@ async function stuckChat(reply: Reply = ({ event }) => new Response("no", { stat
   const path = `/webhooks/${chat.webhookId}/chats/${chat.chatId}`;
   const skip = (eventId: unknown) => configurer("POST", `${path}/skip`, { eventId });
   return { ...chat, calls, configurer, message, path, skip };
+}
+
+/** Waits until a webhook has these numbers, as the operator sees it. */
+async function untilWebhook(id: string, wanted: Partial<Record<"waitingChats" | "failed", number>>): Promise<void> {
+  await until(
+    `the webhook has ${JSON.stringify(wanted)}`,
+    async () => (await admin("GET", `/webhooks/${id}`)).body.webhook,
+    (webhook) => Object.entries(wanted).every(([name, count]) => webhook[name] === count),
+  );
 }
 
 test("a chat's subscription shows its head, its next attempt, and its last attempts with the responses", async () => {
@@ -74,12 +84,11 @@ test("an attempt without a response has no status", async () => {
 test("a chat that waits for the next try of an event counts as waiting, until the event is accepted", async () => {
   let isOpen = false;
   const { settled, webhookId, path } = await stuckChat(() => new Response(null, { status: isOpen ? 204 : 500 }));
-  const waiting = async () => (await admin("GET", `/webhooks/${webhookId}`)).body.webhook.waitingChats;
-  await vi.waitFor(async () => expect(await waiting()).toBe(1));
+  await untilWebhook(webhookId, { waitingChats: 1 });
   isOpen = true;
   await admin("POST", `${path}/retry`);
   await settled(2);
-  await vi.waitFor(async () => expect(await waiting()).toBe(0));
+  await untilWebhook(webhookId, { waitingChats: 0 });
 });
 
 test("the head can be tried at once, and a try that succeeds lets the later events go", async () => {
@@ -99,14 +108,14 @@ test("the head can be tried at once, and a try that succeeds lets the later even
 });
 
 test("the head can be skipped, and then the later events are sent", async () => {
-  const { api, chatId, calls, skip, configurer, path } = await stuckChat();
+  const { api, chatId, calls, skip, configurer, subscription, path } = await stuckChat();
   await send(api, chatId);
   const eventId = calls[0]?.headers.get("webhook-id") ?? "";
   const { status, body } = await skip(eventId);
   expect(status).toBe(200);
   expect(body.head?.eventId).not.toBe(eventId);
-  const isEmpty = { pending: 0, head: null, nextAttemptAt: null };
-  await vi.waitFor(async () => expect((await configurer("GET", path)).body).toMatchObject(isEmpty));
+  await until("no event is pending", subscription, (seen) => seen?.pending === 0);
+  expect((await configurer("GET", path)).body).toMatchObject({ pending: 0, head: null, nextAttemptAt: null });
   expect(calls.map(({ event }) => [event.number, event.previous])).toEqual([
     [2, null],
     [3, 2],
@@ -118,7 +127,7 @@ test("the operator skips the head too", async () => {
   const { calls, settled, webhookId, path } = await stuckChat();
   const { status } = await admin("POST", `${path}/skip`, { eventId: calls[0]?.headers.get("webhook-id") });
   expect(status).toBe(200);
-  await vi.waitFor(async () => expect((await admin("GET", `/webhooks/${webhookId}`)).body.webhook.failed).toBe(1));
+  await untilWebhook(webhookId, { failed: 1 });
   await settled(1);
 });
 
@@ -127,10 +136,9 @@ test("what a chat gave up is forgotten when the chat is deleted", async () => {
   const { status } = await admin("POST", `${path}/skip`, { eventId: calls[0]?.headers.get("webhook-id") });
   expect(status).toBe(200);
   await settled(1);
-  const failed = async () => (await admin("GET", `/webhooks/${webhookId}`)).body.webhook.failed;
-  await vi.waitFor(async () => expect(await failed()).toBe(1));
+  await untilWebhook(webhookId, { failed: 1 });
   expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
-  await vi.waitFor(async () => expect(await failed()).toBe(0));
+  await untilWebhook(webhookId, { failed: 0 });
 });
 
 test("an event that is not the head is not skipped", async () => {

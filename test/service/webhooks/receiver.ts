@@ -1,10 +1,11 @@
 import { env } from "cloudflare:workers";
-import { expect, vi } from "vitest";
+import { vi } from "vitest";
 import type { webhooks } from "../../../src/db/schema.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { asOwner } from "../../support/as-owner.ts";
 import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
 import { isOfEarlierTest } from "../../support/running-test.ts";
+import { until } from "../../support/until.ts";
 import { insertWebhook } from "./object/fixtures.ts";
 
 /** A call that reached a webhook. */
@@ -65,7 +66,7 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
       const page = await env.WEBHOOKS.getByName(of).attempts({ lineId: chat.id }, { before: null, limit: attempts });
       return page.attempts.length;
     };
-    await vi.waitFor(async () => expect(await logged()).toBe(attempts), { interval: 10 });
+    await until(`${attempts} attempts are over`, logged, (count) => count === attempts);
   };
   // The chat learns of the webhook with its first report.
   await ring();

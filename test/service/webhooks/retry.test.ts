@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { runAlarm } from "../../support/alarms.ts";
 import { admin, client, newChat, newKey, send } from "../../support/harness.ts";
+import { until, untilLength } from "../../support/until.ts";
 import { WRITER } from "./configured.ts";
 import { chatWithWebhook, fakeReceiver } from "./receiver.ts";
 
@@ -16,12 +17,12 @@ async function twoChats(answer: () => Response) {
   const { id: other } = await newChat(api, channelId);
   await runAlarm(env.CHATS.getByName(other));
   await send(api, other);
-  await vi.waitFor(() => expect(calls).toHaveLength(1));
+  await untilLength(calls, 1);
   first.id = known.chatId;
   calls.length = 0;
   const { secret } = await newKey(organizationId, { permissions: WRITER });
   const configurer = client(secret);
-  const shown = async () => (await configurer("GET", `/webhooks/${webhookId}`)).body.webhook;
+  const shown = async () => (await admin("GET", `/webhooks/${webhookId}`)).body.webhook;
   const chatsOfCalls = () => calls.map(({ event }) => event.chatId);
   return { ...known, other, configurer, shown, chatsOfCalls, path: `/webhooks/${webhookId}` };
 }
@@ -32,16 +33,16 @@ test.for(["enable", "retry"])("%s ends a pause also for a chat whose event came 
   let answer = tooMany;
   const { api, chatId, other, configurer, shown, chatsOfCalls, path } = await twoChats(() => answer());
   await send(api, chatId);
-  await expect.poll(async () => (await shown()).pausedUntil).not.toBeNull();
+  await until("the webhook is paused", shown, ({ pausedUntil }) => pausedUntil);
   await send(api, other);
-  await expect.poll(async () => (await shown()).waitingChats).toBe(2);
+  await until("both chats wait", shown, ({ waitingChats }) => waitingChats === 2);
   expect(chatsOfCalls()).toEqual([chatId]);
   // Another 429 would begin another pause.
   answer = () => new Response(null, { status: 204 });
   const { status, body } = await configurer("POST", `${path}/${act}`);
   expect(status).toBe(200);
   expect(body.webhook).toMatchObject({ id: path.split("/").at(-1), pausedUntil: null });
-  await expect.poll(chatsOfCalls).toContain(other);
+  await until("the other chat's event is sent", chatsOfCalls, (chats) => chats.includes(other));
 });
 
 test("a retry tries an event that waits for its next try, and that of no disabled webhook", async () => {
@@ -61,6 +62,6 @@ test("a retry tries an event that waits for its next try, and that of no disable
   status = 204;
   expect((await admin("POST", `${path}/retry`)).status).toBe(200);
   await settled(4);
-  await expect.poll(async () => (await shown()).waitingChats).toBe(0);
+  await until("no chat waits", shown, ({ waitingChats }) => waitingChats === 0);
   expect(new Set(chatsOfCalls())).toEqual(new Set([chatId]));
 });

@@ -10,6 +10,7 @@ import { seal, sealingKeys } from "../../../../src/secrets/sealing.ts";
 import { judgeAnswer } from "../../../../src/webhooks/subscription/retry.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { newOrganization } from "../../../support/harness.ts";
+import { until } from "../../../support/until.ts";
 
 export const SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMzQ=";
 
@@ -185,6 +186,15 @@ export function fakeOrganization({
       }) as unknown as ReturnType<typeof env.ORGANIZATIONS.getByName>,
   );
   return events;
+}
+
+/** Waits until this many events of a replay were found. */
+export async function untilFound({ object }: Pick<TestWebhook, "object">, id: string, found: number): Promise<void> {
+  await until(
+    `the replay has found ${found}`,
+    async () => await object().replayState(id),
+    (state) => state?.found === found,
+  );
 }
 
 /** The subscriptions that wait, in order. */

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { EVENT_TYPES } from "../../../../src/model/event.ts";
 import { signatureHeaders } from "../../../../src/model/webhook-signature.ts";
 import { expectError } from "../../../support/harness.ts";
+import { untilLength } from "../../../support/until.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { newConfigurer } from "../configured.ts";
 import { expectState, newWebhook, SECRET, type TestWebhook } from "./fixtures.ts";
@@ -139,7 +140,7 @@ test("one ping of a webhook is under way at a time, and a receiver that hangs ca
   const hanging = Promise.withResolvers<Response>();
   const calls = receive(() => hanging.promise);
   const first = webhook.object().ping(webhook.webhookId, null);
-  await expect.poll(() => calls.length).toBe(1);
+  await untilLength(calls, 1);
   expect(await pings(webhook, 3)).toEqual(Array(3).fill({ retryAfterMs: SECOND }));
   hanging.resolve(new Response());
   expect(await first).toMatchObject({ outcome: "accepted" });
@@ -153,7 +154,7 @@ test("a ping that is refused is a 503 that says when to try again", async () => 
   const calls = receive(() => hanging.promise);
   const ping = () => api("POST", `/webhooks/${webhook.id}/ping`);
   const first = ping();
-  await expect.poll(() => calls.length).toBe(1);
+  await untilLength(calls, 1);
   const refused = await ping();
   expect(refused.status).toBe(503);
   expect(refused.headers.get("Retry-After")).toBe("1");
@@ -174,7 +175,7 @@ test("a ping of a webhook that is deleted while it waits for its start calls nob
   const held = Promise.withResolvers<void>();
   const wait = vi.spyOn(scheduler, "wait").mockImplementation(() => held.promise);
   const late = ping();
-  await expect.poll(() => wait.mock.calls.length).toBe(1);
+  await untilLength(wait.mock.calls, 1);
   expect((await api("DELETE", `/webhooks/${webhook.id}`)).status).toBe(200);
   held.resolve();
   expectError(await late, 404, "webhook_not_found");
@@ -187,7 +188,7 @@ test("a ping of a webhook that is deleted before it answers is answered, and lea
   const hanging = Promise.withResolvers<Response>();
   const calls = receive(() => hanging.promise);
   const late = api("POST", `/webhooks/${webhook.id}/ping`);
-  await expect.poll(() => calls.length).toBe(1);
+  await untilLength(calls, 1);
   expect((await api("DELETE", `/webhooks/${webhook.id}`)).status).toBe(200);
   hanging.resolve(new Response());
   expect(await late).toMatchObject({ status: 200, body: { attempt: { outcome: "accepted" } } });

@@ -6,7 +6,7 @@ import type { ReplayAnswer } from "../../../../src/model/webhook.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { countCalls } from "../../../support/faults.ts";
 import { admin, send } from "../../../support/harness.ts";
-import { gate } from "../../../support/until.ts";
+import { gate, until, untilLength } from "../../../support/until.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
 import {
@@ -16,6 +16,7 @@ import {
   type Replayed,
   subscriptionOf,
   type TestWebhook,
+  untilFound,
 } from "./fixtures.ts";
 
 stopTheClock();
@@ -24,7 +25,6 @@ const SECOND = 1_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const givenUp = { outcome: "given_up", httpStatus: 400, code: "http_400" } as const;
-const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });
 
 /** A webhook for which this many chats gave up one event each. */
 async function webhookWithFailed(chats: number): Promise<TestWebhook> {
@@ -56,13 +56,14 @@ test("a chat that can't be reached holds up no other in a replay, and is asked a
   });
   const id = await replay(webhook);
   await webhook.alarm();
-  await until(() => expect(replayed).toHaveLength(5));
+  await untilLength(replayed, 5);
   for (let waited = 0; waited < 10 * MINUTE; waited += 5 * SECOND) {
     pass(5 * SECOND);
     await webhook.alarm();
   }
   const state = () => webhook.object().replayState(id);
-  await until(async () => expect(await state()).toEqual({ id, state: "running", found: 4, sent: 0 }));
+  await untilFound(webhook, id, 4);
+  expect(await state()).toEqual({ id, state: "running", found: 4, sent: 0 });
   expect([1, 2, 3, 4, 5].map((subscription) => Math.min(timesOf(replayed, subscription), 3))).toEqual([1, 1, 3, 1, 1]);
   expect(timesOf(replayed, 3)).toBeLessThanOrEqual(8);
   expect(warned).toHaveBeenCalledWith(
@@ -77,7 +78,7 @@ test("a chat that can't be reached holds up no other in a replay, and is asked a
   isAway = false;
   pass(11 * MINUTE);
   await webhook.alarm();
-  await until(async () => expect(await state()).toMatchObject({ found: 5 }));
+  await untilFound(webhook, id, 5);
   for (let subscription = 1; subscription <= 5; subscription++)
     await webhook.report(subscription, { number: 7, replayId: id });
   expect(await state()).toEqual({ id, state: "done", found: 5, sent: 5 });
@@ -91,7 +92,7 @@ test("a chat that never answers delays neither the other chats of a replay nor t
   });
   await replay(webhook);
   await webhook.alarm();
-  await until(() => expect(replayed).toHaveLength(3));
+  await untilLength(replayed, 3);
   await webhook.object().disable(webhook.webhookId, "customer");
   expect(await webhook.alarm()).toBe(true);
 });
@@ -125,11 +126,11 @@ test("the events of a chat are handed out in order, although it did not answer a
   const answer = await webhook.object().replay(webhook.webhookId, { since: 1 });
   const id = answer.outcome === "started" ? answer.replay.id : "";
   await webhook.alarm();
-  await until(() => expect(replayed).toHaveLength(1));
+  await untilLength(replayed, 1);
   isAway = false;
   pass(MINUTE);
   await webhook.alarm();
-  await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 400 }));
+  await untilFound(webhook, id, 400);
   const taken = replayed.slice(1).flatMap(({ ranges }) => ranges.map(([first]) => first));
   expect(taken).toEqual(Array.from({ length: 400 }, (_, index) => 2 * (index + 1)));
 });
@@ -144,13 +145,16 @@ test("what a chat never took is given up after four days, and another replay can
   });
   await replay(webhook);
   await webhook.alarm();
-  await until(() => expect(warned).toHaveBeenCalled());
+  await until("a warning is logged", () => warned.mock.calls.length);
   expect(await webhook.object().replay(webhook.webhookId, { failed: true })).toEqual({ outcome: "replay_running" });
   pass(4 * DAY);
   await webhook.alarm();
-  await until(() =>
-    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "replay_given_up", lines: 1 })),
+  await until(
+    "the replay is given up",
+    () => warned.mock.calls,
+    (calls) => calls.some(([{ event }]) => event === "replay_given_up"),
   );
+  expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "replay_given_up", lines: 1 }));
   await replay(webhook);
 });
 
@@ -159,7 +163,7 @@ test("the given-up events of a chat that was deleted are forgotten when a replay
   fakeSubscriptions({ onReplay: ({ subscriptionId }) => (subscriptionId === subscriptionOf(2) ? null : undefined) });
   const id = await replay(webhook);
   await webhook.alarm();
-  await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 2 }));
+  await untilFound(webhook, id, 2);
   expect(await webhook.describe()).toMatchObject({ failed: 2 });
 });
 
@@ -178,11 +182,17 @@ test("a replay ends when the chat that has not sent all of its events is deleted
   const answer = (await webhook().replay(webhookId, { since: 1 })) as ReplayAnswer;
   const id = answer.outcome === "started" ? answer.replay.id : "";
   await runAlarm(webhook());
-  await until(async () => expect(await webhook().replayState(id)).toMatchObject({ state: "running", found: 3 }));
-  await until(() => expect(calls.length).toBe(4));
+  await untilFound({ object: webhook }, id, 3);
+  await untilLength(calls, 4);
+  expect(await webhook().replayState(id)).toMatchObject({ state: "running" });
   const gone = countCalls("WEBHOOKS", "lineGone");
   expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
-  await until(async () => expect(await webhook().replayState(id)).toEqual({ id, state: "done", found: 3, sent: 0 }));
+  await until(
+    "the replay is done",
+    async () => await webhook().replayState(id),
+    (replayed) => replayed?.state === "done",
+  );
+  expect(await webhook().replayState(id)).toEqual({ id, state: "done", found: 3, sent: 0 });
   expect(gone()).toBe(1);
   vi.restoreAllMocks();
   await evictDurableObject(webhook());
@@ -216,7 +226,7 @@ test("a replay is refused while the one before it waits for its chat, so that ne
   await webhook.report(1, { number: 9, replayId: answer.replay.id });
   await replay(webhook);
   await webhook.alarm();
-  await until(() => expect(replayed).toHaveLength(3));
+  await untilLength(replayed, 3);
 });
 
 test("a replay that has ended stays so when the log has forgotten its attempts", async () => {
@@ -224,8 +234,8 @@ test("a replay that has ended stays so when the log has forgotten its attempts",
   const { replayed } = fakeSubscriptions();
   const id = await replay(webhook);
   await webhook.alarm();
-  await until(() => expect(replayed).toHaveLength(1));
-  await until(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 1 }));
+  await untilLength(replayed, 1);
+  await untilFound(webhook, id, 1);
   await webhook.report(1, { number: 7, replayId: id });
   // As after 2,000 attempts.
   await runInDurableObject(webhook.object(), (_object, { storage: { sql } }) => {

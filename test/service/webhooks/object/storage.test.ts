@@ -5,8 +5,9 @@ import type { ReplayAnswer } from "../../../../src/model/webhook.ts";
 import type { WebhookObject } from "../../../../src/webhooks/object/webhook-object.ts";
 import { objectWrites } from "../../../support/object-writes.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
+import { until, untilLength } from "../../../support/until.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { attemptOf, fakeOrganization, fakeSubscriptions, newWebhook, subscriptionOf } from "./fixtures.ts";
+import { attemptOf, fakeOrganization, fakeSubscriptions, newWebhook, subscriptionOf, untilFound } from "./fixtures.ts";
 
 stopTheClock();
 
@@ -151,7 +152,7 @@ test("given-up events are kept as ranges, and are replayed once", async () => {
   expect(replay).toEqual({ state: "running", found: 0, sent: 0 });
   expect(await webhook.object().replay(webhook.webhookId, { failed: true })).toEqual({ outcome: "replay_running" });
   await webhook.alarm();
-  await vi.waitFor(async () => expect(await webhook.object().replayState(id)).toMatchObject({ found: 14 }));
+  await untilFound(webhook, id, 14);
   expect(replayed).toEqual([
     {
       subscriptionId: subscriptionOf(1),
@@ -204,12 +205,13 @@ test("a replay of a time goes through the organization's pointers, and repeats a
   });
   const { id } = replayOf(await webhook.object().replay(webhookId, { since: 1_000, until: 2_000 }));
   await webhook.alarm();
-  await vi.waitFor(() => expect(warned).toHaveBeenCalled());
+  await until("a warning is logged", () => warned.mock.calls.length);
   expect(replayed).toHaveLength(3);
   expect(await webhook.object().replayState(id)).toMatchObject({ state: "running", found: 199 });
   pass(60_000);
   await webhook.alarm();
-  await vi.waitFor(() => expect(asked).toEqual([0, 200, 200]));
+  await untilLength(asked, 3);
+  expect(asked).toEqual([0, 200, 200]);
   expect(await webhook.object().replayState(id)).toMatchObject({ state: "running", found: 199 });
   expect(organizationId).toMatch(/^org_/);
 });

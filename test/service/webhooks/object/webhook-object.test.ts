@@ -5,6 +5,7 @@ import { directory, isOutage } from "../../../../src/db/client.ts";
 import { webhooks } from "../../../../src/db/schema.ts";
 import { breakDirectory } from "../../../support/faults.ts";
 import { heldBy, NOTHING } from "../../../support/stored.ts";
+import { until, untilLength } from "../../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import {
   breakWebhook,
@@ -14,6 +15,7 @@ import {
   newWebhook,
   SECRET,
   subscriptionOf,
+  type TestWebhook,
   waitingSubscriptions,
 } from "./fixtures.ts";
 
@@ -96,6 +98,14 @@ test("an evicted object goes on with its state, its failures in a row and its wa
   await expectState(webhook, { state: "failing", since, waitingChats: 6 });
 });
 
+async function untilNoneWaits({ object }: TestWebhook): Promise<void> {
+  await until(
+    "no subscription waits",
+    () => waitingSubscriptions(object()),
+    ({ length }) => length === 0,
+  );
+}
+
 test("a webhook that fails is probed by one waiting subscription after another, and drains in order once it works", async () => {
   const webhook = await newWebhook();
   const { woken } = fakeSubscriptions();
@@ -114,8 +124,8 @@ test("a webhook that fails is probed by one waiting subscription after another, 
   expect(woken).toEqual([6, 7].map(subscriptionOf));
   await webhook.attempt(7, 200);
   await expectState(webhook, { state: "ok" });
-  await expect.poll(() => woken).toEqual([6, 7, 8, 9, 6].map(subscriptionOf));
-  await expect.poll(() => waitingSubscriptions(webhook.object())).toEqual([]);
+  await untilNoneWaits(webhook);
+  expect(woken).toEqual([6, 7, 8, 9, 6].map(subscriptionOf));
 });
 
 test("a subscription that is refused while it is woken keeps its row, because its number is another", async () => {
@@ -131,7 +141,8 @@ test("a subscription that is refused while it is woken keeps its row, because it
   await webhook.permit(6);
   pass(5 * SECOND);
   await webhook.alarm();
-  await expect.poll(() => answers).toMatchObject([{ outcome: "later", isWaiting: true }]);
+  await untilLength(answers, 1);
+  expect(answers).toMatchObject([{ outcome: "later", isWaiting: true }]);
   expect(await waitingSubscriptions(webhook.object())).toEqual([subscriptionOf(6)]);
 });
 
@@ -177,7 +188,8 @@ test("a pause that two chats ask for is shown, and enabling the webhook ends it 
   await expectState(webhook, { state: "ok", pausedUntil: Date.now() + HOUR });
   await webhook.object().enable(webhook.webhookId, "pending");
   await expectState(webhook, { state: "ok", pausedUntil: null });
-  await expect.poll(() => woken.toSorted()).toEqual([2, 3, 4].map(subscriptionOf));
+  await untilLength(woken, 3);
+  expect(woken.toSorted()).toEqual([2, 3, 4].map(subscriptionOf));
   expect(startedAts).toEqual(Array(3).fill(Date.now()));
 });
 
@@ -192,6 +204,6 @@ test("subscriptions that wait for the next try of an event are woken when the we
   await expectState(webhook, { state: "trial" });
   expect(woken).toEqual([subscriptionOf(1)]);
   await webhook.attempt(1, 200);
-  await expect.poll(() => waitingSubscriptions(webhook.object())).toEqual([]);
+  await untilNoneWaits(webhook);
   expect(woken).toEqual([1, 2, 4, 5].map(subscriptionOf));
 });

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { newId } from "../../../../src/model/id.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { admin, send } from "../../../support/harness.ts";
+import { untilLength } from "../../../support/until.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { SECRET } from "../object/fixtures.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
@@ -105,7 +106,7 @@ test("an attempt that was lost with the chat's object is repeated with the same 
   const calls = fakeReceiver((_call, number) => (number === 1 ? hangs : new Response("ok")));
   const { api, chatId, ring, settled, object } = await chatWithWebhook({ types: ["message.*"] });
   await send(api, chatId);
-  await vi.waitFor(() => expect(calls).toHaveLength(1));
+  await untilLength(calls, 1);
   await runInDurableObject(object(), (_object, state) => state.abort("lost")).catch(() => {});
   vi.setSystemTime(Date.now() + 40 * SECOND);
   await ring();

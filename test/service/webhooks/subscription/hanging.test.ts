@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { ringAlarm } from "../../../support/alarms.ts";
 import { send } from "../../../support/harness.ts";
+import { gate, until, untilLength } from "../../../support/until.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
 /** How many connections of an object may wait for an answer at a time. A further one waits for its turn. */
@@ -12,7 +13,11 @@ function limitConnections(): void {
   const unlimited = globalThis.fetch;
   let open = 0;
   vi.stubGlobal("fetch", async (...given: Parameters<typeof fetch>) => {
-    await vi.waitUntil(() => open < SLOTS);
+    await until(
+      "a connection is free",
+      () => open,
+      (count) => count < SLOTS,
+    );
     open++;
     try {
       return await unlimited(...given);
@@ -23,12 +28,13 @@ function limitConnections(): void {
 }
 
 test("while all webhooks of a chat hang, its messages leave, and no more than three calls of webhooks are under way", async () => {
-  let [hangs, under] = [true, 0];
+  const held = gate("the webhook's answer");
+  let under = 0;
   const texts: string[] = [];
   const calls = fakeReceiver(
     async () => {
       under++;
-      await vi.waitUntil(() => !hangs);
+      await held.pass();
       under--;
       return new Response("ok");
     },
@@ -43,17 +49,21 @@ test("while all webhooks of a chat hang, its messages leave, and no more than th
   for (let n = 1; n < WEBHOOKS; n++) await addWebhook(organizationId, settings);
   // The chat learns of the others with its next report.
   await send(api, chatId);
-  await vi.waitUntil(() => texts.length === 1);
+  await untilLength(texts, 1);
   await ringAlarm(object());
-  await vi.waitUntil(() => under === 3);
+  await until(
+    "three calls are under way",
+    () => under,
+    (count) => count === 3,
+  );
 
   for (let n = 2; n <= 4; n++) {
     await send(api, chatId);
-    await vi.waitUntil(() => texts.length === n);
+    await untilLength(texts, n);
   }
   expect(texts.slice(1)).toEqual(Array(3).fill("beside 3 calls"));
   expect(calls).toHaveLength(3);
 
-  hangs = false;
+  held.open();
   await settled(4, webhookId);
 });

@@ -2,7 +2,9 @@ import { expect, test, vi } from "vitest";
 import { ringAlarm } from "../../../support/alarms.ts";
 import { replaceMethod } from "../../../support/faults.ts";
 import { send } from "../../../support/harness.ts";
+import { untilAttempts } from "../../../support/message-status.ts";
 import { TOMORROW } from "../../../support/tomorrow.ts";
+import { until } from "../../../support/until.ts";
 import { chatWithWebhook, fakeReceiver } from "../receiver.ts";
 
 const MINUTE = 60_000;
@@ -23,20 +25,21 @@ test("a report that hangs delays no attempt of a network and no call of a webhoo
   /** Until each attempt is stored with the time of the next one, by the clock as it stands. */
   const stored = async (attempts: number) => {
     await settled(attempts);
-    await vi.waitFor(async () => {
-      const { body } = await api("GET", `/chats/${chatId}/messages/${id}/attempts`);
-      expect(body.attempts.map(({ outcome }: { outcome: string }) => outcome)).toEqual(Array(attempts).fill("retry"));
-    });
+    expect(await untilAttempts(chatId, id, attempts)).toEqual(Array(attempts).fill("retry"));
   };
   await stored(1);
   replaceMethod("ORGANIZATIONS", "report", () => hanging);
   for (const times of [2, 3]) {
     vi.setSystemTime(Date.now() + 10 * MINUTE);
-    await vi.waitFor(() => {
-      // The last alarm may still wait for the report. One that rings while an attempt ends begins no other.
-      void ringAlarm(object());
-      expect([calls.length, networkCalls]).toEqual([times, times]);
-    });
+    await until(
+      "both are called again",
+      () => {
+        // The last alarm may still wait for the report. One that rings while an attempt ends begins no other.
+        void ringAlarm(object());
+        return [calls.length, networkCalls];
+      },
+      (counts) => counts.every((count) => count === times),
+    );
     await stored(times);
   }
 });

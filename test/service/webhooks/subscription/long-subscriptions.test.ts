@@ -5,6 +5,7 @@ import { CHAT_TABLES } from "../../../../src/chats/object/log/schema.ts";
 import type { EventRange } from "../../../../src/model/webhook.ts";
 import type { Subscription } from "../../../../src/webhooks/subscription/subscription.ts";
 import { newChat, newOrganization } from "../../../support/harness.ts";
+import { until } from "../../../support/until.ts";
 import { stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { report } from "../../events/fixtures.ts";
 import { addWebhook, chatWithWebhook, fakeReceiver } from "../receiver.ts";
@@ -123,14 +124,14 @@ test("a replay of events that no longer match the filter is looked through once,
   const stored = () =>
     runInDurableObject(object(), (_object, { storage }) => storage.kv.get<Subscription>(`line ${webhookId}`));
   await object().replayEvents(webhookId, "rpl_1", [...ranges(150, 200), [30_001, LONG]]);
-  await vi.waitFor(async () => expect(await stored()).toMatchObject({ waiting: {} }), { interval: 10 });
+  await until("the subscription waits", stored, (seen) => seen?.waiting);
   await rewrite(object, (storage) => {
     const filter = storage.kv.get<Subscription>(`line ${webhookId}`)?.filter;
     if (filter) changeSubscription(storage, webhookId, { filter: { ...filter, types: ["chat.updated"] } });
   });
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
-    await vi.waitFor(async () => expect(await stored()).toMatchObject({ replays: [] }), { interval: 10 });
+    await until("the replay is over", stored, (seen) => seen?.replays.length === 0);
   });
   expect(work.rows).toBeLessThan(3 * LONG);
   expectShort(work);
@@ -166,13 +167,17 @@ test("a webhook that is enabled from now on skips the events of a long chat in s
   await env.WEBHOOKS.getByName(webhookId).enable(webhookId, "now");
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
-    await vi.waitFor(async () => expect(await subscription()).toMatchObject({ pending: 0 }), { interval: 10 });
+    await until("no event is pending", subscription, (seen) => seen?.pending === 0);
   });
   // Each step asks the webhook's object.
   expect(work.longestStatement).toBeLessThan(STEP.rows);
   expect(work.statements).toBeLessThan(STEP.statements);
   expect((await api("PATCH", `/chats/${chatId}`, { metadata: { a: "1" } })).status).toBe(200);
-  await vi.waitFor(() => expect(calls.at(-1)?.event.number).toBe(LONG + 1), { interval: 10 });
+  await until(
+    "the last event is sent",
+    () => calls.at(-1)?.event.number,
+    (number) => number === LONG + 1,
+  );
   // The first was sent before the webhook was disabled.
   expect(calls.length).toBeLessThanOrEqual(2);
 });
@@ -192,15 +197,15 @@ test("the events of a long chat that are too old are given up in short steps, an
   });
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
-    await vi.waitFor(async () => expect(await subscription()).toMatchObject({ pending: 0 }), { interval: 10 });
+    await until("no event is pending", subscription, (seen) => seen?.pending === 0);
   });
   // Each step asks the webhook's object.
   expect(work.longestStatement).toBeLessThan(STEP.rows);
   expect(work.statements).toBeLessThan(STEP.statements);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(2);
   // The last batch is reported after the subscription has stored it.
-  const described = () => env.WEBHOOKS.getByName(webhookId).describe(webhookId);
-  await vi.waitFor(async () => expect(await described()).toMatchObject({ failed: LONG - 1 }), { interval: 10 });
+  const described = async () => await env.WEBHOOKS.getByName(webhookId).describe(webhookId);
+  await until("all are given up", described, (seen) => seen?.failed === LONG - 1);
 });
 
 const OWN = 20_000;

@@ -7,6 +7,7 @@ import type { Subscription } from "../../../../src/webhooks/subscription/subscri
 import { ringAlarm, runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
 import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../../support/harness.ts";
+import { until, untilLength } from "../../../support/until.ts";
 import { GOOD, mend } from "../../chats/object/delivery/broken-channel.ts";
 import { alarmOf, conversation, crash, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 import { newListener, pageOf, report } from "../../events/fixtures.ts";
@@ -22,7 +23,6 @@ const OWN = { types: ["chat.deleted", "channel.health", "webhook.*"] };
 
 const objectOf = (organizationId: string) => env.ORGANIZATIONS.getByName(organizationId);
 const ring = (organizationId: string) => runAlarm(objectOf(organizationId));
-const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });
 
 function subscriptionOf(organizationId: string, webhookId: string): Promise<Subscription | undefined> {
   return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>
@@ -38,13 +38,36 @@ function noticeSubscriptionOf(organizationId: string, webhookId: string): Promis
 
 /** Resolves when the two subscriptions of a webhook have made this many attempts. */
 const attempted = (organizationId: string, webhookId: string, count: number) =>
-  until(async () => {
-    const subscriptions = [
-      await subscriptionOf(organizationId, webhookId),
-      await noticeSubscriptionOf(organizationId, webhookId),
-    ];
-    expect(subscriptions.flatMap((subscription) => subscription?.recent ?? [])).toHaveLength(count);
-  });
+  until(
+    `${count} attempts are made`,
+    async () => {
+      const subscriptions = [
+        await subscriptionOf(organizationId, webhookId),
+        await noticeSubscriptionOf(organizationId, webhookId),
+      ];
+      return subscriptions.flatMap((subscription) => subscription?.recent ?? []);
+    },
+    ({ length }) => length === count,
+  );
+
+/** Waits until the organization's alarm is due: an attempt is recorded before its alarm is set. */
+const due = (organizationId: string) =>
+  until(
+    "the alarm is due",
+    () => alarmOf(objectOf(organizationId)),
+    (at) => at !== null && at <= Date.now(),
+  );
+
+/** Lets a webhook's alarm ring until its receiver has this many calls. */
+const replayed = (webhookId: string, calls: Received[], count: number) =>
+  until(
+    `there are ${count} calls`,
+    async () => {
+      await runAlarm(env.WEBHOOKS.getByName(webhookId));
+      return calls;
+    },
+    ({ length }) => length === count,
+  );
 
 /** The organization's own events that are stored. */
 async function ownEvents(organizationId: string): Promise<EventFact[]> {
@@ -147,10 +170,8 @@ test("deleted chats whose event a receiver does not take hold up no notice of a 
   expect(calls.map(numberOf)).toEqual([1, 4, 1, 2, 3]);
   const since = new Date(0).toISOString();
   expect((await admin("POST", `/webhooks/${webhookId}/replays`, { since })).status).toBe(202);
-  await until(async () => {
-    await runAlarm(env.WEBHOOKS.getByName(webhookId));
-    expect(new Set(calls.slice(5).map(numberOf))).toEqual(new Set([1, 2, 3, 4]));
-  });
+  await replayed(webhookId, calls, 9);
+  expect(new Set(calls.slice(5).map(numberOf))).toEqual(new Set([1, 2, 3, 4]));
 });
 
 test("a webhook gets the same event as the feed, and those after its creation only", async () => {
@@ -195,8 +216,7 @@ test("an event that fails is tried again by the alarm, and the later ones wait f
   await attempted(organizationId, webhookId, 1);
   for (const [tries, ms] of [6 * SECOND, 36 * SECOND].entries()) {
     pass(ms);
-    // An attempt is recorded before its alarm is set.
-    await until(async () => expect(await alarmOf(objectOf(organizationId))).toBeLessThanOrEqual(Date.now()));
+    await due(organizationId);
     await ring(organizationId);
     await attempted(organizationId, webhookId, tries === 0 ? 2 : 4);
   }
@@ -217,11 +237,10 @@ test("attempts that were lost with the organization's object are repeated with t
   await deleteChat(organization);
   // The second is lost after the alarm that made it.
   for (const count of [1, 2]) {
-    await until(() => expect(calls).toHaveLength(count));
+    await untilLength(calls, count);
     await crash(objectOf(organizationId));
     pass(40 * SECOND);
-    // An attempt is recorded before its alarm is set.
-    await until(async () => expect(await alarmOf(objectOf(organizationId))).toBeLessThanOrEqual(Date.now()));
+    await due(organizationId);
     await ringAlarm(objectOf(organizationId));
   }
   await attempted(organizationId, webhookId, 1);
@@ -237,7 +256,11 @@ test("an event is sent although its webhook's object did not answer at first", a
   const webhookId = await addWebhook(organizationId, OWN);
   const repair = breakObjects("WEBHOOKS", "permit");
   await deleteChat(organization);
-  await until(() => expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "webhook_away" })));
+  await until(
+    "the webhook's object is away",
+    () => warned.mock.calls.map(([{ event }]) => event),
+    (events) => events.includes("webhook_away"),
+  );
   repair();
   expect(calls).toHaveLength(0);
   pass(40 * SECOND);
@@ -253,8 +276,11 @@ test("the notice of a webhook is stored although the organization's object was e
   repair();
   pass(15 * SECOND);
   await runAlarm(object());
-  await until(async () => expect(await ownEvents(organizationId)).toHaveLength(1));
-  const [notice] = await ownEvents(organizationId);
+  const [notice] = await until(
+    "the organization has an event",
+    () => ownEvents(organizationId),
+    ({ length }) => length === 1,
+  );
   expect(notice).toMatchObject({ number: 1, type: "webhook.disabled", note: { webhookId, reason: "customer" } });
   await evict();
   const [type, note] = ["webhook.disabled" as const, { webhookId }];
@@ -270,10 +296,7 @@ test("an event of the organization can be sent again", async () => {
   const { webhookId } = await toldOrganization();
   const answer = await admin("POST", `/webhooks/${webhookId}/replays`, { eventId: calls[0]?.event.id });
   expect(answer.status, answer.text).toBe(202);
-  await until(async () => {
-    await runAlarm(env.WEBHOOKS.getByName(webhookId));
-    expect(calls).toHaveLength(2);
-  });
+  await replayed(webhookId, calls, 2);
   expect(calls[1]?.event).toEqual({ ...calls[0]?.event, previous: null });
   expect(calls[1]?.headers.get("parley-replay")).toBe(answer.body.replay.id);
 });
