@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { aroundCall, countCalls, replaceMethod } from "../../support/faults.ts";
 import { admin, expectError, newChat, send } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { nameOf, newListener, newListenerWithChat, openStream, pageOf, report } from "./fixtures.ts";
 
@@ -71,7 +72,7 @@ test("after a time of many reports, a message that comes alone is reported at on
   pass(5_000);
   const reports = countCalls("ORGANIZATIONS", "report");
   await send(api, chatIds[2] ?? "");
-  await vi.waitUntil(() => reports() === 1);
+  await until("a report is made", reports, (count) => count === 1);
   await stream.close();
 });
 
@@ -102,7 +103,7 @@ test("an object that says that it is overloaded gets no further report until the
   const reports = failingReports(OVERLOADED);
   const begun = Date.now();
   const { id } = await send(api, chatId);
-  await vi.waitUntil(() => reports() === 1);
+  await until("a report is made", reports, (count) => count === 1);
   for (let count = 0; count < 10; count++) await send(api, chatId);
   await report(chatId);
   expectError(await admin("POST", `/chats/${chatId}/messages/${id}/redact`), 503, "unavailable");
@@ -122,7 +123,7 @@ test("a report that failed is repeated when its back-off ends, and before that f
   const [chatId = ""] = chatIds;
   const reports = failingReports({});
   const { id } = await send(api, chatId);
-  await vi.waitUntil(() => reports() === 1);
+  await until("a report is made", reports, (count) => count === 1);
   await send(api, chatId);
   await report(chatId);
   expect(reports()).toBe(1);

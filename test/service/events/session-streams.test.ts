@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { OWN_PAGE, signIn } from "../../support/console.ts";
 import { call, expectError, send } from "../../support/harness.ts";
 import { neverRing } from "../../support/never-ring.ts";
+import { until, untilLength } from "../../support/until.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { nameOf, newListenerWithChat, openStream, report, Stream, untilDoorbells } from "./fixtures.ts";
 
@@ -28,6 +29,19 @@ async function doorbell(organizationId: string, query: Record<string, string>) {
 }
 
 type Opened = Awaited<ReturnType<typeof doorbell>>;
+
+async function untilClosed(opened: Opened | undefined, code: number): Promise<void> {
+  await until(
+    `the doorbell is closed with ${code}`,
+    () => opened?.closed(),
+    (seen) => seen === code,
+  );
+}
+
+/** Waits until a doorbell has heard this many rings. */
+async function untilHeard(opened: Opened | undefined, count: number): Promise<void> {
+  await untilLength(opened?.heard ?? [], count);
+}
 
 /** Asks for a stream of the console. */
 function requestSessionStream(organizationId: string, cookie: string): Promise<Response> {
@@ -67,11 +81,11 @@ test("at the ceiling, and beyond six of its own, a session ends its oldest strea
   const others: Opened[] = [];
   while (others.length < 53) others.push(await open(`other${others.length}`));
   const seventh = await open("own");
-  await vi.waitUntil(() => own[0]?.closed() === 4001);
+  await untilClosed(own[0], 4001);
   others.push(await open("other53"));
   expect(await open("new")).toBeNull();
   expect(await open("other7")).not.toBeNull();
-  await vi.waitUntil(() => others[7]?.closed() === 4001);
+  await untilClosed(others[7], 4001);
   const isClosed = [...own, ...others, seventh].map((each) => each?.closed() ?? null);
   expect(isClosed.filter((code) => code !== null)).toEqual([4001, 4001]);
 });
@@ -87,7 +101,7 @@ test("beyond twelve of its own, a member ends its oldest stream, whatever sessio
   while (own.length < 12) own.push(await open("mbr_1", `session${own.length}`));
   const other = await open("mbr_2", "of another");
   own.push(await open("mbr_1", "session12"));
-  await vi.waitUntil(() => own[0]?.closed() === 4001);
+  await untilClosed(own[0], 4001);
   expect([...own, other].map((each) => each?.closed() ?? null).filter((code) => code !== null)).toEqual([4001]);
 });
 
@@ -125,7 +139,7 @@ test("a doorbell that always fails holds up no other, no later ring and no new s
   for (let count = 1; count <= 2; count++) {
     await send(api, chat.id);
     await report(chat.id);
-    await vi.waitUntil(() => [before, after].every((each) => each?.heard.length === count));
+    for (const each of [before, after]) await untilHeard(each, count);
   }
   expect(bad?.heard).toEqual([]);
   expect(broken.mock.calls.length).toBeGreaterThanOrEqual(2);
@@ -133,7 +147,7 @@ test("a doorbell that always fails holds up no other, no later ring and no new s
   for (let count = 3; count <= 10; count++) {
     expect(await doorbell(organizationId, { stream: `k${count}` })).not.toBeNull();
   }
-  await vi.waitUntil(() => bad?.closed() === 1000);
+  await untilClosed(bad, 1000);
 });
 
 test("rings go on after one that failed as a whole", async () => {
@@ -145,10 +159,10 @@ test("rings go on after one that failed as a whole", async () => {
     await report(chat.id);
   };
   await ring();
-  await vi.waitUntil(() => listener?.heard.length === 1);
-  await vi.waitUntil(() => wait.mock.calls.length > 0);
+  await untilHeard(listener, 1);
+  await until("the timer has failed", () => wait.mock.calls.length);
   await ring();
-  await vi.waitUntil(() => listener?.heard.length === 2);
+  await untilHeard(listener, 2);
 });
 
 test("sessions are rung at most once a second, and keys ten times", async () => {
@@ -159,9 +173,13 @@ test("sessions are rung at most once a second, and keys ten times", async () => 
   for (let count = 0; count < 3; count++) {
     await send(api, chat.id);
     await report(chat.id);
-    await vi.waitUntil(() => ofKey?.heard.length === count + 1);
+    await untilHeard(ofKey, count + 1);
   }
-  await vi.waitUntil(() => ofSession?.heard.at(-1) === ofKey?.heard.at(-1));
+  await until(
+    "the session has heard of the last event",
+    () => ofSession?.heard.at(-1),
+    (number) => number === ofKey?.heard.at(-1),
+  );
   const spent = (ms: number) => waits.mock.calls.filter(([each]) => each === ms).length;
   // One more than rings were needed: each wait is followed by a look for more.
   expect(spent(1_000)).toBe(ofSession?.heard.length);

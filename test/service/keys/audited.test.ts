@@ -4,6 +4,7 @@ import { app } from "../../../src/app.ts";
 import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { aroundCall, breakDirectory, breakObjects, watchSteps } from "../../support/faults.ts";
 import { type Answer, admin, expectError, newOrganization } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { ACTORS, ACTS, type ActorName, type Everything, everything, fakePlatforms } from "./audit-acts.ts";
 import { type Entry, endedEntries } from "./ended-entries.ts";
 
@@ -199,7 +200,12 @@ test("a refused act has an entry with the status, and a request that is refused 
     const { answer, audits } = await linesOf(() => manager(method, path, body));
     expect(answer.status, answer.text).toBe(status);
     // A response waits for the log two seconds at most.
-    await expect.poll(() => entriesOf(organizationId, answer)).toEqual([expect.objectContaining({ target, status })]);
+    const entries = await until(
+      "the request has an entry",
+      () => entriesOf(organizationId, answer),
+      ({ length }) => length,
+    );
+    expect(entries).toEqual([expect.objectContaining({ target, status })]);
     expect(audits).toEqual([expect.objectContaining({ id: target, status })]);
   }
   const before: [string, string, object?][] = [

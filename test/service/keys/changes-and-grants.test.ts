@@ -1,12 +1,13 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { alarmAt, runAlarm } from "../../support/alarms.ts";
 import { countCalls, replaceMethod } from "../../support/faults.ts";
 import { withGrants } from "../../support/grants.ts";
 import { admin, expectError } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
-import { type AwakeKey, awakeKey, getGrant } from "./grants-fixtures.ts";
+import { type AwakeKey, awakeKey, getGrant, untilUsed } from "./grants-fixtures.ts";
 import { CHANGES } from "./key-changes.ts";
 
 stopTheClock();
@@ -71,7 +72,7 @@ test("a key whose grants all came back does not wait", async () => {
   const key = await awakeKey();
   await getGrant(key);
   await key.waits.pass(2_000);
-  await vi.waitFor(async () => expect((await key.usage()).used).toBe(4));
+  await untilUsed(key, 4);
   expect((await admin("PATCH", `/keys/${key.id}`, { name: "New" })).status).toBe(200);
   expect(key.waits.count(1_000)).toBe(0);
 });
@@ -159,7 +160,11 @@ test("a key that was quiet since its object's alarm does not wait", async () => 
 test("a change while the object's alarm waits for grants waits too", async () => {
   const key = await settlingKey();
   const changing = admin("PATCH", `/keys/${key.id}`, { name: "New" });
-  await vi.waitFor(() => expect(key.waits.count(1_000)).toBe(2));
+  await until(
+    "both wait",
+    () => key.waits.count(1_000),
+    (count) => count === 2,
+  );
   await key.waits.pass(1_000);
   expect((await changing).status).toBe(200);
   await key.ringing;

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { newIsolate } from "../../deep/models/isolates.ts";
 import { type Answer, admin, newKey, newOrganization } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { stopWaits } from "../../support/waits.ts";
 
 const HOUR = { limit: 1_000, windowSeconds: 3_600 };
@@ -23,6 +24,11 @@ export async function awakeKey(body: object = {}) {
 }
 
 export type AwakeKey = Awaited<ReturnType<typeof awakeKey>>;
+
+/** Waits until this many units of a key are used. */
+export async function untilUsed({ usage }: Pick<AwakeKey, "usage">, units: number): Promise<void> {
+  await until(`${units} units are used`, usage, ({ used }) => used === units);
+}
 
 export const remaining = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Remaining"));
 

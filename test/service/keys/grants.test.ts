@@ -6,8 +6,9 @@ import { runAlarm } from "../../support/alarms.ts";
 import { aroundCall, breakObjects, countCalls, replaceMethod } from "../../support/faults.ts";
 import { withGrants } from "../../support/grants.ts";
 import { expectError, statsOf } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
-import { awakeKey, getGrant, remaining } from "./grants-fixtures.ts";
+import { awakeKey, getGrant, remaining, untilUsed } from "./grants-fixtures.ts";
 
 stopTheClock();
 withGrants();
@@ -67,7 +68,7 @@ test("unused units go back by a call of their own", async () => {
   await key.waits.pass(1_749);
   expect([calls(), (await key.usage()).used]).toEqual([0, 7]);
   await key.waits.pass(1);
-  await vi.waitFor(async () => expect((await key.usage()).used).toBe(4));
+  await untilUsed(key, 4);
   expect(calls()).toBe(1);
 });
 
@@ -89,7 +90,7 @@ test("a grant counts once, however often it is returned", async () => {
     return original(...given);
   });
   await key.waits.pass(2_000);
-  await vi.waitFor(async () => expect((await key.usage()).used).toBe(4));
+  await untilUsed(key, 4);
   vi.restoreAllMocks();
   for (const given of returned) await key.object().giveBack(...given);
   expect([returned.length, (await key.usage()).used]).toEqual([1, 4]);
@@ -123,7 +124,7 @@ test("a give-back that fails is made again with the next call", async () => {
   await getGrant(key);
   breakObjects("KEYS", "giveBack");
   await key.waits.pass(2_000);
-  await vi.waitFor(async () => expect((await key.usage()).used).toBe(7));
+  await untilUsed(key, 7);
   vi.restoreAllMocks();
   expect((await key.get({ "CF-Connecting-IP": "192.0.2.1" })).status).toBe(200);
   expect((await key.usage()).used).toBe(4 + 1);
@@ -144,7 +145,8 @@ test("an eviction costs what was granted, and the grant can't be returned to the
   expect(used).toBeGreaterThanOrEqual(7);
   const calls = countCalls("KEYS", "giveBack");
   await key.waits.pass(2_000);
-  await vi.waitFor(() => expect(calls()).toBe(1));
+  await until("units are given back", calls);
+  expect(calls()).toBe(1);
   expect((await key.usage()).used).toBe(used);
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { doEach, MAX_CONCURRENT, settleEach } from "../../../src/platform/concurrency.ts";
+import { untilLength } from "../../support/until.ts";
 
 const items = Array.from({ length: 3 * MAX_CONCURRENT }, (_, n) => n);
 
@@ -30,7 +31,7 @@ test("an item that never ends holds up no other one, and 20 run at once", async 
     underWay--;
     done.push(item);
   });
-  await expect.poll(() => done.length).toBe(items.length - 1);
+  await untilLength(done, items.length - 1);
   expect(most).toBe(MAX_CONCURRENT);
 });
 

@@ -11,6 +11,7 @@ import { aroundCall, breakDirectory, breakObject, breakObjects, countCalls, OUTA
 import { admin, client, newKey, newOrganization, statsOf } from "../../../support/harness.ts";
 import { neverRing } from "../../../support/never-ring.ts";
 import { heldBy, NOTHING } from "../../../support/stored.ts";
+import { until } from "../../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 
 stopTheClock();
@@ -141,7 +142,7 @@ test("a late refusal does not discard refusals that were made from memory in the
   aroundCall("KEYS", "admit", { before, after: () => gate.promise });
   const late = key.api("GET", "/key");
   // The next request could overtake it, and would wait for the gate in its place.
-  await vi.waitFor(() => expect(before).toHaveBeenCalled());
+  await until("the request is at its object", () => before.mock.calls.length);
   expect((await key.api("GET", "/key")).status).toBe(429);
   expect((await key.api("GET", "/key")).status).toBe(429);
   gate.resolve();

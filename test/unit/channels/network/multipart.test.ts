@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { frameOf, multipartForm } from "../../../../src/channels/network/multipart.ts";
+import { until } from "../../../support/until.ts";
 
 const FILE = { field: "document", fileName: "plan.pdf", contentType: "application/pdf" };
 
@@ -90,5 +91,5 @@ test.each(["never read", "read a little"])("a form that is closed lets its file 
     reader.releaseLock();
   }
   form.close();
-  await expect.poll(() => seen.isCanceled).toBe(true);
+  await until("the file is canceled", () => seen.isCanceled);
 });

@@ -2,6 +2,7 @@ import type { ApiMethods } from "@grammyjs/types";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { FilesPort } from "../../../../src/channels/network/adapter.ts";
 import type { Outbound } from "../../../../src/model/network.ts";
+import { until } from "../../../support/until.ts";
 import { connectionLost, fakeNetwork, type SentForm } from "../fake-network.ts";
 import { BYTES, FILE, files } from "../outbound.ts";
 import { accepted, credentials, network, outbound, refused, TOKEN, telegram } from "./network.ts";
@@ -110,7 +111,7 @@ test("a file that is not there by the deadline is away, and is let go when it co
   let isCanceled = false;
   const body = new ReadableStream<Uint8Array>({ cancel: () => void (isCanceled = true) });
   late.resolve({ body, size: 1 });
-  await expect.poll(() => isCanceled).toBe(true);
+  await until("the file is canceled", () => isCanceled);
 });
 
 test("a file that breaks off is tried again, because Telegram can't have taken it", async () => {
@@ -142,7 +143,7 @@ test("a network that refuses without reading lets the file go", async () => {
   const body = new ReadableStream<Uint8Array>({ cancel: () => void (isCanceled = true) });
   const outcome = await send({ type: "IMAGE" }, files({ open: async () => ({ body, size: 1_000 }) }));
   expect(outcome).toMatchObject({ outcome: "channel_broken" });
-  await expect.poll(() => isCanceled).toBe(true);
+  await until("the file is canceled", () => isCanceled);
 });
 
 const LINK = "https://files.example/plan.docx";
