@@ -13,16 +13,12 @@ declare global {
   var testFile: number | undefined;
 }
 
-/** How long `vi.waitFor` and `vi.waitUntil` wait unless a test says otherwise, in milliseconds. Their own second is short. */
-const PATIENCE_MS = 20_000;
-
 // Test files share a runtime. Each begins with empty storage, without objects, alarms or timers of the file before: what
 // a request left to be done later would call objects while this file counts calls.
 vi.useRealTimers();
 vi.unstubAllGlobals();
 if (globalThis.testFile === undefined) {
   endTimersWithTheirFile();
-  waitPatiently();
   withoutGrants(worker.KeyObject);
   if (env.TEST_JITTER) disturb(worker);
 }
@@ -55,12 +51,4 @@ function endTimersWithTheirFile(): void {
     }, ms);
   };
   globalThis.setTimeout = ending as typeof setTimeout;
-}
-
-function waitPatiently(): void {
-  const { waitFor, waitUntil } = vi;
-  const patient = <T extends object>(options: number | T | undefined) =>
-    typeof options === "number" ? options : { timeout: PATIENCE_MS, ...options };
-  vi.waitFor = (check, options) => waitFor(check, patient(options));
-  vi.waitUntil = (check, options) => waitUntil(check, patient(options));
 }
