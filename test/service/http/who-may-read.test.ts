@@ -5,6 +5,7 @@ import { needOf } from "../../../src/openapi/permissions.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { DOCUMENTS } from "../../support/documents.ts";
 import { admin, type Client, client, created, newKey, newOrganization } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
 import { once } from "../../support/once.ts";
 import { report, writeAsContact } from "../chats/inbound.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
@@ -104,9 +105,7 @@ const place = once(async () => {
   const theirs = (await writeAsContact(organizationId, chat, canary("message"))).id;
   const failed = await sendTo(failing, { mediaUrl: `https://acme.test/${canary("message")}`, type: "IMAGE" });
   await runAlarm(env.CHATS.getByName(failing));
-  await expect
-    .poll(async () => (await all("GET", `/chats/${failing}/messages/${failed}`)).body.message.status)
-    .toBe("FAILED");
+  await untilStatus(failing, failed, "FAILED");
   const upload = await all("POST", `/chats/${chat}/media?fileName=${canary("message")}`, "{}", UPLOAD);
   const withFile = await sendTo(chat, { mediaId: created(upload).media.id });
   const note = (await make(`/chats/${chat}/notes`, { content: canary("note"), mentions: [ownerId] })).note.id;

@@ -5,6 +5,7 @@ import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { breakObjects, breakStatements, replaceMethod } from "../../support/faults.ts";
 import { type Answer, admin, client, expectError, newKey } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { ACTORS, ACTS, type Act, type ActorName, type Everything, everything } from "./audit-acts.ts";
 
@@ -147,9 +148,11 @@ test("an act that stops nobody leaves no row behind, and an entry with its statu
     expect(answer.status, path).toBe(status);
     expect(await waitingIn(ids.organizationId)).toBe(0);
     // A response waits for the log two seconds at most.
-    await expect
-      .poll(async () => (await admin("GET", `/organizations/${ids.organizationId}/audit?limit=1`)).body.entries)
-      .toEqual([expect.objectContaining({ status, requestId: answer.headers.get("X-Request-Id") })]);
+    await until(
+      "the newest entry has the status of the response",
+      async () => (await admin("GET", `/organizations/${ids.organizationId}/audit?limit=1`)).body.entries[0],
+      (entry) => entry?.status === status && entry.requestId === answer.headers.get("X-Request-Id"),
+    );
   }
   breakLog();
   for (const [method, path, status] of refused) expect((await ids.manager(method, path)).status).toBe(status);
