@@ -34,6 +34,19 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       "expect(log).not.toMatch(/Alexandra|\\bBob\\b/i);",
     ],
   },
+  "moves-the-clock": {
+    wrong: [
+      "await vi.waitFor(() => expect(calls).toHaveLength(1));",
+      "await vi.waitUntil(() => calls.length === 1, { interval: 1 });",
+      "await expect.poll(() => calls.length).toBe(1);",
+    ],
+    right: [
+      "await untilLength(calls, 1);",
+      "ctx.waitUntil(work);",
+      "await page.waitFor(1);",
+      "vi.setSystemTime(Date.now() + 50);",
+    ],
+  },
   "own-patience": {
     wrong: [
       "test('it answers', async () => { await answer(); }, 20_000);",
@@ -147,6 +160,9 @@ const PLACES: [rule: string, path: string, hits: boolean][] = [
   ["alarm-beside-another", "test/service/chats/send.test.ts", true],
   ["alarm-beside-another", "test/support/harness.ts", true],
   ["alarm-beside-another", "test/support/alarms.ts", false],
+  ["moves-the-clock", "test/service/chats/send.test.ts", true],
+  ["moves-the-clock", "test/deep/models/chat.test.ts", true],
+  ["moves-the-clock", "test/browser/console.ts", false],
   ["own-patience", "test/bench/bench.test.ts", true],
   ["poll-without-end", "test/unit/events/stream.test.ts", true],
   ["poll-without-end", "test/support/until.ts", false],

@@ -1,6 +1,7 @@
 import { alarmBesideAnother } from "./alarm-beside-another.ts";
 import { locatorReadOnce } from "./locator-read-once.ts";
 import { lookAfterAct } from "./look-after-act.ts";
+import { movesTheClock } from "./moves-the-clock.ts";
 import { ownPatience } from "./own-patience.ts";
 import { pollWithoutEnd } from "./poll-without-end.ts";
 import { sleep } from "./sleep.ts";
@@ -14,6 +15,7 @@ export default {
     "alarm-beside-another": alarmBesideAnother,
     "locator-read-once": locatorReadOnce,
     "look-after-act": lookAfterAct,
+    "moves-the-clock": movesTheClock,
     "own-patience": ownPatience,
     "poll-without-end": pollWithoutEnd,
     sleep,
