@@ -119,7 +119,7 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#refreshIfOld();
     const now = Date.now();
     const { webhooks } = this.#parts.settings;
-    const startAfter = this.#parts.chats.report(row, report, webhooks.version, now);
+    const startAfter = this.#parts.reports.store(row, report, webhooks.version, now);
     this.#parts.freed.reported(report.assigneeId);
     this.#parts.list.changed();
     const { nextAfterMs, restMs, isCrowded } = this.#parts.pace.next(now);

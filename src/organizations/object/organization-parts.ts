@@ -4,6 +4,7 @@ import { Adoptions } from "./adoptions.ts";
 import { AuditLog } from "./audit-log.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
+import { ChatReports } from "./chat-reports.ts";
 import { ChatTable } from "./chat-table.ts";
 import { ContactTable } from "./contact-table.ts";
 import { Deletions } from "./deletions.ts";
@@ -32,6 +33,7 @@ export class OrganizationParts {
   readonly feed: Feed;
   readonly contacts: ContactTable;
   readonly chats: ChatTable;
+  readonly reports: ChatReports;
   readonly keys: KeyTable;
   readonly memberNumbers: MemberNumbers;
   readonly list: ChatList;
@@ -71,6 +73,7 @@ export class OrganizationParts {
     this.contacts = new ContactTable(storage, isReady);
     this.memberNumbers = new MemberNumbers(sql, (id) => this.freed.counted(id));
     this.chats = new ChatTable(storage, this.channels, this.feed, this.contacts, this.memberNumbers);
+    this.reports = new ChatReports(this);
     this.keys = new KeyTable(sql);
     this.list = new ChatList(sql, this.channels, this.contacts);
     this.settings = new Settings(env, storage, this.channels, {

@@ -2,12 +2,14 @@ import { wrongVersions } from "../objects/wrong-versions.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
 export const PLAIN_SABOTEURS = wrongVersions({
-  "src/organizations/object/chat-table.ts": {
+  "src/organizations/object/chat-reports.ts": {
     "a report counts although a newer one is stored": ["if (report.number > row.report) {", "{"],
     "a repeated report points to its events twice": [
       "Math.max(events?.first ?? 0, row.events + 1);",
       "events?.first ?? 0;",
     ],
+  },
+  "src/organizations/object/chat-table.ts": {
     "a chat that is deleted still counts": ["chats: -1,", ""],
     "a deleted chat keeps its other addresses": [
       "for (const address of addressesOf(row)) {",

@@ -24,7 +24,7 @@ export class WebhookOrganization {
     this.#now = now;
   }
 
-  /** As `ChatTable.report`. */
+  /** As `ChatReports.store`. */
   report({ chatId, life, number, events, webhooks }: ChatReport): ReportAnswer {
     const known = this.#kv.get<KnownChat>(`chat ${chatId}`);
     if (known && known.life > life) return { outcome: "unknown" };
