@@ -4,16 +4,20 @@ import { permissionsOf } from "../db/members.ts";
 import { fault } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
-import type { AsOwner, ChangeAnswer } from "../model/chat-answers.ts";
+import type { AsOwner, ChangeAnswer, StateChange } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
-import { bodyId } from "../model/field.ts";
+import { bodyId, instant, optional } from "../model/field.ts";
 import { metadataPatch } from "../model/message.ts";
 import { canTakeChats } from "../model/permission.ts";
+import { MAX_SNOOZE_DAYS, WORK_STATES } from "../model/work-state.ts";
 import { readChat } from "./get-chat.ts";
+
+const DAY_MS = 86_400_000;
+const seq = optional(z.int().check(z.gte(0)));
 
 /**
  * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is
- * null), the metadata or one of its pairs, and unassigns the chat (`assigneeId`).
+ * null), the metadata or one of its pairs, unassigns the chat (`assigneeId`), and opens it (`state`).
  */
 export const chatPatch = z
   .object({
@@ -22,36 +26,71 @@ export const chatPatch = z
     assigneeId: z.nullish(bodyId),
     ifAssigneeId: z.nullish(bodyId),
     marketing: z.optional(z.object({ optedOut: z.boolean() })),
+    state: z.nullish(z.enum(WORK_STATES)),
+    snoozedUntil: z.nullish(instant),
+    ifSeq: seq,
   })
   .check(
+    z.refine(({ state, snoozedUntil }) => state !== "snoozed" || snoozedUntil != null, {
+      path: ["snoozedUntil"],
+      error: "must be a time, because state is snoozed",
+    }),
+    z.refine(({ state, snoozedUntil }) => state === "snoozed" || snoozedUntil == null, {
+      path: ["snoozedUntil"],
+      error: "can only be given with the state snoozed",
+    }),
+    z.refine(({ state, ifSeq }) => state !== undefined || ifSeq === undefined, {
+      path: ["ifSeq"],
+      error: "needs state",
+    }),
     z.refine(({ assigneeId, ifAssigneeId }) => ifAssigneeId === undefined || assigneeId !== undefined, {
       path: ["ifAssigneeId"],
       error: "needs assigneeId",
     }),
   );
 
+/** The body of `POST /chats/{id}/answered`. */
+export const answeredBody = z.object({ ifSeq: seq });
+
 /**
- * Changes the contact's name, the metadata and the assignee of a chat, and whether the contact takes marketing.
+ * Changes the contact's name, the metadata, the assignee and the state of a chat, and whether the contact takes marketing.
  * @throws ApiError `chat_not_found`, `member_not_found`; `chat_reassigned` if the chat is not `ifAssigneeId`'s;
- *   `validation_failed` if the metadata would be too large, or the member only reads chats; `unavailable` while the
+ *   `chat_moved_on` if its newest message is not `ifSeq`; `validation_failed` if the metadata would be too large, the
+ *   member only reads chats, or a snooze would end in the past or in more than 366 days; `unavailable` while the
  *   organization's object does not answer: repeat the call
  */
 export async function patchChat(
   env: Env,
   caller: Caller,
   chatId: string,
-  { contact, metadata, assigneeId, ifAssigneeId, marketing }: z.output<typeof chatPatch>,
+  { contact, metadata, assigneeId, ifAssigneeId, marketing, ...work }: z.output<typeof chatPatch>,
 ): Promise<Chat> {
+  if (work.snoozedUntil != null) checkSnooze(work.snoozedUntil, Date.now());
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
-  const { type, id, name } = caller.principal;
-  const patch = { name: contact === null ? null : contact?.name, metadata };
-  const assignment = assigneeId === undefined ? null : { assigneeId, ifAssigneeId, by: { type, id, name } };
-  if (marketing) {
-    const said = { ...marketing, by: type === "key" ? ("key" as const) : ("member" as const) };
-    return changed(env, caller, chatId, (chat, as) => chat.changeMarketing(as, said, patch, assignment));
+  const by = nameOf(caller);
+  const details = { name: contact === null ? null : contact?.name, metadata };
+  const assignment = assigneeId === undefined ? null : { assigneeId, ifAssigneeId, by };
+  const said = marketing ? { ...marketing, by: by.type === "key" ? ("key" as const) : ("member" as const) } : null;
+  const { state, snoozedUntil = null, ifSeq } = work;
+  if (state !== undefined) {
+    const change = { details, assignment, marketing: said, state: { state: state ?? "open", snoozedUntil, ifSeq, by } };
+    return changed(env, caller, chatId, (chat, as) => chat.changeState(as, change));
   }
-  if (!assignment) return changed(env, caller, chatId, (chat, as) => chat.patch(as, patch));
-  return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, patch));
+  if (said) return changed(env, caller, chatId, (chat, as) => chat.changeMarketing(as, said, details, assignment));
+  if (!assignment) return changed(env, caller, chatId, (chat, as) => chat.patch(as, details));
+  return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, details));
+}
+
+/** @param until Unix milliseconds. @throws ApiError `validation_failed` for the past, and for more than 366 days ahead */
+function checkSnooze(until: number, now: number): void {
+  if (until <= now) throw fault("snoozedUntil", "must be in the future");
+  if (until > now + MAX_SNOOZE_DAYS * DAY_MS) {
+    throw fault("snoozedUntil", `must be at most ${MAX_SNOOZE_DAYS} days ahead`);
+  }
+}
+
+function nameOf({ principal: { type, id, name } }: Caller): StateChange["by"] {
+  return { type, id, name };
 }
 
 /** @throws ApiError `member_not_found`; `validation_failed` for a member who only reads, so could answer nobody */
@@ -66,19 +105,28 @@ async function checkAssignee(env: Env, { organizationId }: Owner, assigneeId: st
 
 /**
  * Takes a chat off the list of the unanswered ones, until the contact writes again.
- * @throws ApiError `chat_not_found`; `unavailable` while the organization's object does not answer: repeat the call
+ * @throws ApiError `chat_not_found`; `chat_moved_on` if its newest message is not `ifSeq`; `unavailable` while the
+ *   organization's object does not answer: repeat the call
  */
-export function markAnswered(env: Env, owner: Owner, chatId: string): Promise<Chat> {
-  return changed(env, owner, chatId, (chat, as) => chat.answered(as));
+export function markAnswered(
+  env: Env,
+  owner: Owner,
+  chatId: string,
+  { ifSeq }: z.output<typeof answeredBody>,
+): Promise<Chat> {
+  return changed(env, owner, chatId, (chat, as) =>
+    ifSeq === undefined ? chat.answered(as) : chat.answeredIf(as, ifSeq),
+  );
 }
 
 /**
- * Takes an "answered" back: the chat waits again, since the first message of the contact that no message followed.
+ * Takes an "answered" back: the chat is open and waits again, since the first message of the contact that no message
+ * followed.
  * @throws ApiError `chat_not_found`; `nothing_unanswered` if the contact has not written since; `unavailable` while the
  *   organization's object does not answer: repeat the call
  */
-export function markUnanswered(env: Env, owner: Owner, chatId: string): Promise<Chat> {
-  return changed(env, owner, chatId, (chat, as) => chat.unanswered(as));
+export function markUnanswered(env: Env, caller: Caller, chatId: string): Promise<Chat> {
+  return changed(env, caller, chatId, (chat, as) => chat.unanswered(as, nameOf(caller)));
 }
 
 async function changed(
@@ -90,6 +138,7 @@ async function changed(
   const answer = await callChat(env, owner, chatId, change);
   if (answer.outcome === "reassigned") throw new ApiError("chat_reassigned");
   if (answer.outcome === "nothing_unanswered") throw new ApiError("nothing_unanswered");
+  if (answer.outcome === "refused") throw new ApiError(answer.code, { text: answer.text });
   if (answer.outcome === "invalid") throw new ApiError("validation_failed", { faults: answer.faults });
   if (answer.outcome === "not_reported") throw unavailable(`The list of chats may not know the change of ${chatId}`);
   return (await readChat(env, owner, chatId)).chat;

@@ -12,6 +12,7 @@ import { atMost, onlyTrue, queryText } from "../model/field.ts";
 import { isId } from "../model/id.ts";
 import type { ChatPosition, Waiting, WaitingPosition } from "../model/organization.ts";
 import { canReadMessages } from "../model/withheld.ts";
+import { WORK_STATES } from "../model/work-state.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
 import { PageCache } from "./page-cache.ts";
@@ -50,11 +51,12 @@ export const chatsQuery = z.object({
   scheduled: z.optional(onlyTrue),
   search: z.optional(searchText),
   assignee: z.optional(assigneeFilter),
+  state: z.optional(z.enum(WORK_STATES)),
 });
 
 type Query = z.output<typeof chatsQuery>;
 
-const state = perIsolate(() => ({
+const lists = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),
   pages: new PageCache({ maxBytes: 16_777_216, maxPageBytes: 131_072 }),
 }));
@@ -73,7 +75,7 @@ async function sharedList(c: ChatsContext, caller: Caller): Promise<JsonWithETag
   const query = readQuery(c, chatsQuery);
   const hasLastMessage = canReadMessages(caller);
   const name = JSON.stringify([caller.organizationId, hasLastMessage, query]);
-  return state(c.env).calls.ask(c.executionCtx, name, () => listChats(c.env, caller, query, hasLastMessage));
+  return lists(c.env).calls.ask(c.executionCtx, name, () => listChats(c.env, caller, query, hasLastMessage));
 }
 
 /**
@@ -87,24 +89,24 @@ export async function listChats(
   query: Query,
   hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { limit, channel, contact, search } = query;
+  const { limit, channel, contact, search, state } = query;
   const waiting = waitingFor(query);
   const assignee = query.assignee === NOBODY ? null : query.assignee;
-  const filter = search === undefined ? (waiting ?? (assignee === undefined ? undefined : "assignee")) : "search";
+  const filter = filterIn(query, waiting);
   const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
   const isCached = isStart && contact === undefined && search === undefined;
   const name = isCached
-    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee])
+    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state])
     : null;
   const contactForms = contact === undefined ? undefined : addressForms(contact);
-  const list = await state(env).pages.read(name, (cachedVersion) =>
+  const list = await lists(env).pages.read(name, (cachedVersion) =>
     callOrganization(
       env,
       organizationId,
       (organization) =>
         organization.list(
-          { channel, contact, contactForms, waiting, search, assignee },
+          { channel, contact, contactForms, waiting, search, assignee, state },
           position,
           hasLastMessage,
           cachedVersion,
@@ -117,10 +119,11 @@ export async function listChats(
   throw fault(cursorOf(filter), isChat ? "is not a chat of this organization" : "is not a cursor of this list");
 }
 
-function waitingFor({ unanswered, scheduled, search, contact, channel, assignee }: Query): Waiting | undefined {
-  const others = { search, contact, channel, scheduled };
-  const [beside] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
-  if (assignee !== undefined && beside) throw fault("assignee", `can't be given with ${beside}`);
+function waitingFor({ unanswered, scheduled, search, contact, assignee, state }: Query): Waiting | undefined {
+  const given = (filters: object) => Object.entries(filters).find(([, value]) => value !== undefined)?.[0];
+  const filter = given({ assignee, state });
+  const beside = given({ search, contact, scheduled });
+  if (filter && beside) throw fault(filter, `can't be given with ${beside}`);
   const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
   if (search !== undefined && other) throw fault("search", `can't be given with ${other}`);
   if (unanswered && scheduled) throw fault("scheduled", "can't be given with unanswered, because their orders differ");
@@ -144,11 +147,19 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
 }
 
 /** The filters whose list is read with a cursor only. */
-type WalkFilter = Waiting | "search" | "assignee";
+type WalkFilter = Waiting | "search" | "assignee" | "state";
 
 /** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
 const cursorOf = (filter: WalkFilter | undefined) =>
-  filter === undefined || filter === "assignee" ? "before" : "after";
+  filter === undefined || filter === "assignee" || filter === "state" ? "before" : "after";
+
+/** The parameter that makes the list one that is read with a cursor only; undefined if none does. */
+function filterIn({ search, assignee, state }: Query, waiting: Waiting | undefined): WalkFilter | undefined {
+  if (search !== undefined) return "search";
+  if (waiting !== undefined) return waiting;
+  if (assignee !== undefined) return "assignee";
+  return state && "state";
+}
 
 /**
  * The position in a list that is read with a cursor only.

@@ -12,7 +12,7 @@ import { resendBody, sendBody } from "../model/message.ts";
 import { shownChat, shownMessage, shownNote, shownSend } from "../model/withheld.ts";
 import { markRead, react, reactionBody, readBody, showTyping, typingBody } from "./acts.ts";
 import { cancelMessage, messagePatch, moveMessage, readAttempts, resendMessage } from "./cancel-and-resend.ts";
-import { chatPatch, markAnswered, markUnanswered, patchChat } from "./change-chat.ts";
+import { answeredBody, chatPatch, markAnswered, markUnanswered, patchChat } from "./change-chat.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
@@ -46,8 +46,8 @@ export const chatRoutes = new Hono<ChatsEnv>()
     const chat = await patchChat(c.env, c.var.caller, c.req.param("id"), c.req.valid("json"));
     return c.json({ chat: shownChat(c.var.caller, chat) });
   })
-  .post("/chats/:id/answered", daily("chats:write", null), async (c) => {
-    const chat = await markAnswered(c.env, c.var.caller, c.req.param("id"));
+  .post("/chats/:id/answered", daily("chats:write", null, { body: answeredBody, mayBeEmpty: true }), async (c) => {
+    const chat = await markAnswered(c.env, c.var.caller, c.req.param("id"), c.req.valid("json"));
     return c.json({ chat: shownChat(c.var.caller, chat) });
   })
   .delete("/chats/:id/answered", daily("chats:write", null), async (c) => {

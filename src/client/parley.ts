@@ -42,6 +42,8 @@ export interface ChatListOptions {
   scheduled?: boolean;
   /** A member's id: only this member's chats; `none`: only nobody's. */
   assignee?: string;
+  /** Only the chats in this state. */
+  state?: ApiSchemas["Chat"]["state"];
 }
 
 /** Which messages of a chat. `after` can't be combined with the others. */

@@ -8,6 +8,7 @@ import type { Message } from "./message.ts";
 import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
 import type { Origin, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { SubscriptionDescription } from "./webhook.ts";
+import type { WorkStatus } from "./work-state.ts";
 
 /**
  * The values that pass between the Worker and a chat's object. Plain unions, because an error loses its class on the
@@ -267,6 +268,21 @@ export interface Assignment {
 /** Who assigned a chat: null if the service unassigned it, because its member was removed. */
 export type Assigner = CallerName | null;
 
+/** Changes the state of a chat's work. `ifSeq`: only if the newest message has this seq; null or absent for any. */
+export interface StateChange extends WorkStatus {
+  ifSeq?: number | null | undefined;
+  by: CallerName;
+}
+
+/** What a client changes of a chat in one commit. */
+export interface ChatChange {
+  details: DetailsPatch;
+  /** Null if the assignee stays, and so on. */
+  assignment?: Assignment | null;
+  marketing?: MarketingChange | null;
+  state?: StateChange | null;
+}
+
 /** A note to store. The Worker chooses its id, so that a repeated call stores it once. `mentions`: members' ids. */
 export interface NoteDraft {
   id: string;
@@ -286,12 +302,13 @@ export type NotesAnswer = { outcome: "ok"; body: string } | { outcome: "unknown_
 export type DeleteNoteAnswer = { outcome: "ok"; doc: string } | { outcome: "no_note" | "not_author" } | Unknown;
 
 /**
- * `reassigned`: the chat is not `ifAssigneeId`'s, and nothing was changed. `not_reported`: the chat has changed, and
- * the organization's object may not know it yet. Call again.
+ * `reassigned`: the chat is not `ifAssigneeId`'s, and nothing was changed. `refused`: nothing was changed either.
+ * `not_reported`: the chat has changed, and the organization's object may not know it yet. Call again.
  */
 export type ChangeAnswer =
   | { outcome: "ok" | "not_reported" | "reassigned" | "nothing_unanswered" }
   | { outcome: "invalid"; faults: Fault[] }
+  | RefusedDraft
   | Unknown;
 
 /** What a chat sends to one webhook. `no_line`: the chat does not know the webhook yet. */

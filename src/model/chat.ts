@@ -5,6 +5,7 @@ import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
 import type { Message } from "./message.ts";
 import { replyUntil } from "./reply-window.ts";
 import { isoTimeOrNull } from "./time.ts";
+import type { WorkState, WorkStatus } from "./work-state.ts";
 
 /** A contact's name, if it is given. */
 export const contactNameField = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
@@ -65,6 +66,9 @@ export interface Chat {
   replyUntil: string | null;
   /** Null if nobody has said anything. */
   marketing: Marketing | null;
+  state: WorkState;
+  /** Until when the chat is snoozed; null unless it is. */
+  snoozedUntil: string | null;
 }
 
 /** What only the chat's own object knows exactly. Times are Unix milliseconds. */
@@ -80,6 +84,8 @@ export interface ChatActivity {
   contactWroteAt?: number | null;
   /** Null if nobody has said anything. Absent as above. */
   marketing?: Marketing | null;
+  /** Absent as above. */
+  work?: WorkStatus;
   /** The contact's name and the metadata; null unless a client has changed them. */
   details: ChatDetails | null;
 }
@@ -92,7 +98,7 @@ export interface ChatDetails {
 
 /** A chat, with what its own object knows in place of what its organization's object knows. */
 export function withActivity(chat: Chat, activity: ChatActivity): Chat {
-  const { contactWroteAt, details, lastMessage, marketing } = activity;
+  const { contactWroteAt, details, lastMessage, marketing, work } = activity;
   const openUntil = (at: number | null) => replyUntil(chat.channel.kind, Date.parse(chat.createdAt), at);
   return {
     ...chat,
@@ -105,5 +111,6 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     assigneeId: activity.assigneeId,
     ...(contactWroteAt !== undefined && { replyUntil: isoTimeOrNull(openUntil(contactWroteAt)) }),
     ...(marketing !== undefined && { marketing }),
+    ...(work && { state: work.state, snoozedUntil: isoTimeOrNull(work.snoozedUntil) }),
   };
 }

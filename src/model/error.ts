@@ -83,7 +83,7 @@ export const ERRORS = {
     chat_reassigned:
       "Someone else has assigned the chat. Read it, then repeat the request with its assigneeId as ifAssigneeId",
     nothing_unanswered: "The contact has not written since the last message to it. Read the chat's newest messages",
-    chat_moved_on: "The chat has newer messages. Read them, then send with their newest seq as ifSeq",
+    chat_moved_on: "The chat has newer messages. Read them, then repeat the request with their newest seq as ifSeq",
     window_closed:
       "The contact's network takes no free text now: read the chat's replyUntil. Send a template without ifOpen, or wait until the contact writes",
     opted_out: "The contact has opted out of marketing: read the chat's marketing. Send no marketing template",

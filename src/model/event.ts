@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   "chat.updated",
   "chat.assigned",
   "chat.consent",
+  "chat.state",
   "chat.deleted",
   "message.received",
   "message.created",

@@ -28,6 +28,8 @@ export const CHAT: Chat = {
   assigneeId: null,
   replyUntil: "2026-11-20T09:58:40.310Z",
   marketing: null,
+  state: "open",
+  snoozedUntil: null,
 };
 
 /** Its message. */

@@ -13,6 +13,7 @@ import type { Permission } from "./permission.ts";
 import type { PriceCount } from "./received.ts";
 import type { Region } from "./region.ts";
 import type { WebhookList } from "./webhook.ts";
+import type { WorkState } from "./work-state.ts";
 
 /**
  * The values that pass between the Worker, the other objects and an organization's object. After a release, only add
@@ -77,6 +78,8 @@ export interface ChatFilter {
   waiting?: Waiting | undefined;
   /** Only this member's chats, or nobody's (null). It can be given alone, or with `unanswered`. */
   assignee?: string | null | undefined;
+  /** Only the chats in this state. It can be given with `channel`, `assignee` and `unanswered`. */
+  state?: WorkState | undefined;
 }
 
 /** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */

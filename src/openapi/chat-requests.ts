@@ -1,11 +1,12 @@
 import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
-import { chatPatch } from "../chats/change-chat.ts";
+import { answeredBody, chatPatch } from "../chats/change-chat.ts";
 import { newChatBody } from "../chats/create-chat.ts";
 import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CARDS, MAX_INTERACTIVE_CONTENT } from "../model/content-schema.ts";
 import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../model/message.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
+import { MAX_SNOOZE_DAYS } from "../model/work-state.ts";
 import { examples } from "./examples.ts";
 import type { RequestBodySpec } from "./operation.ts";
 
@@ -21,7 +22,7 @@ export const chatsQueryParameters = {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before:
-      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
+      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee` or `state` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:
@@ -31,7 +32,9 @@ export const chatsQueryParameters = {
     search:
       "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words: `ma oka` finds `Maya Okafor`. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: `jose` finds `José`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. While the service prepares its index of contacts after an upgrade, the order is another one. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
     assignee:
-      "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can't be combined with other filters or `page`.",
+      "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered` and `state`.",
+    state:
+      "Only the chats in this state, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered` and `assignee`.",
     after: "The `cursor` of the previous page. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
@@ -84,8 +87,25 @@ export const chatChange: RequestBodySpec = {
       "Assign the chat only if it is assigned to this member now, or to nobody (null). Otherwise the response is a 409 `chat_reassigned`, and nothing changes.",
     marketing: "Whether the contact takes marketing templates, as you know it.",
     "marketing.optedOut": "`true`: a marketing template to the contact is a 409 `opted_out`. `false`: it is sent.",
+    state:
+      "`open`, `snoozed` (with `snoozedUntil`) or `closed`. Null is `open`. Closing also marks the chat as answered. The contact's next message opens the chat.",
+    snoozedUntil: `When the snooze ends: RFC 3339 with an offset, in the future and at most ${MAX_SNOOZE_DAYS} days ahead. Only with the state \`snoozed\`, which needs it.`,
+    ifSeq:
+      "Changes the chat only if its newest message has this `seq`. Otherwise the response is 409 `chat_moved_on`, and nothing changes. Only with `state`.",
   },
   example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
+};
+
+export const answeredRequest: RequestBodySpec = {
+  name: "AnsweredRequest",
+  description: "It can be empty.",
+  schema: answeredBody,
+  mayBeEmpty: true,
+  descriptions: {
+    ifSeq:
+      "Marks the chat only if its newest message has this `seq`. Otherwise the response is 409 `chat_moved_on`, and nothing changes.",
+  },
+  example: { ifSeq: 7 },
 };
 
 export const newMessage: RequestBodySpec = {

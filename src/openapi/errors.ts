@@ -131,7 +131,8 @@ const EXAMPLES: { [code in ErrorCode]?: string } = {
   permission_denied: "The API key lacks the permission messages:send. Use a key that has it",
   ip_not_allowed: "The address 198.51.100.7 is not allowed. Add it to the key's ipAllowlist",
   missing_field: "content is required",
-  chat_moved_on: "ifSeq is 7, but the chat's newest message has the seq 9. Read the newer ones, then send with ifSeq 9",
+  chat_moved_on:
+    "ifSeq is 7, but the chat's newest message has the seq 9. Read the newer ones, then repeat the request with ifSeq 9",
   member_limit:
     "The organization has 1000 members, and its limit is 1000. Delete one, or ask the operator to raise limits.members",
   audit_full: "This key or member has made its 2,000 entries in the audit log for today. Try again after 00:00 UTC",

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { ListedType } from "../model/event.ts";
 import { MESSAGE_STATUSES } from "../model/message.ts";
 import { DISABLED_REASONS } from "../model/webhook.ts";
+import { WORK_STATES } from "../model/work-state.ts";
 import { callerName, channelWarnings, chatSchema, marketingSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, countOrNull, groupOrNull, id, oneOf, text, textOrNull, time, timeOrNull } from "./typed-schema.ts";
 
@@ -25,6 +26,7 @@ const ofMessage = {
 };
 
 const ASSIGNED_BY = "Who assigned it. Null if the service unassigned the chat, because its member was removed";
+const CHANGED_BY = "Who changed it. Null if the snooze ended, or a message of the contact opened the chat";
 const noteFacts = noteSchema.omit({ content: true });
 const NOTE = "The note, without what it says";
 const DELETED_BY = "Who deleted it. Only in `note.deleted`";
@@ -45,6 +47,16 @@ const VARIANTS: Record<string, Variant> = {
     types: ["chat.consent"],
     facts: { marketing: marketingSchema },
     shown: { chat },
+  },
+  ChatStateEventData: {
+    types: ["chat.state"],
+    facts: {
+      state: oneOf(WORK_STATES, "The state that the chat got"),
+      snoozedUntil: timeOrNull("When the snooze ends. Null unless `state` is `snoozed`"),
+      by: callerName.nullable().describe(CHANGED_BY),
+    },
+    shown: { chat },
+    nameless: { by: callerId.nullable().describe(CHANGED_BY) },
   },
   NoteEventData: {
     types: ["note.created", "note.deleted"],

@@ -1,7 +1,14 @@
 import * as z from "zod";
 import { uploadQuery } from "../chats/upload-media.ts";
 import { MAX_FILE_BYTES } from "../model/file.ts";
-import { chatChange, chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
+import {
+  answeredRequest,
+  chatChange,
+  chatsQueryParameters,
+  messagesQueryParameters,
+  newChat,
+  newMessage,
+} from "./chat-requests.ts";
 import { examples } from "./examples.ts";
 import { always } from "./headers.ts";
 import { jsonResponse, tagged } from "./operation.ts";
@@ -81,10 +88,10 @@ const OF_CHATS = tagged("Chats", [
     id: "updateChat",
     summary: "Update a chat",
     description:
-      "Changes the contact's name, the chat's metadata and its assignee, and whether the contact takes marketing. Fields that are absent don't change. A change creates the event `chat.updated`, another assignee the event `chat.assigned`, and another `marketing` the event `chat.consent`. Sending changes no assignment. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
+      "Changes the contact's name, the chat's metadata, its assignee and its state, and whether the contact takes marketing. Fields that are absent don't change. A change creates the event `chat.updated`, another assignee the event `chat.assigned`, another `marketing` the event `chat.consent`, and another `state` or `snoozedUntil` the event `chat.state`. Sending changes neither the assignee nor the state. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
     body: chatChange,
     responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
-    errors: ["missing_field", "member_not_found", "chat_reassigned"],
+    errors: ["missing_field", "member_not_found", "chat_reassigned", "chat_moved_on"],
   },
   {
     route: "POST /chats/{id}/answered",
@@ -92,14 +99,16 @@ const OF_CHATS = tagged("Chats", [
     summary: "Mark a chat as answered",
     description:
       "Takes the chat off the list of unanswered chats without a message: `unansweredSince` becomes null. The contact's next message puts the chat on the list again. A 503 means that the list may not know yet: repeat the request.",
+    body: answeredRequest,
     responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
+    errors: ["chat_moved_on"],
   },
   {
     route: "DELETE /chats/{id}/answered",
     id: "markChatUnanswered",
     summary: "Mark a chat as unanswered",
     description:
-      "Takes back that the chat was marked as answered: `unansweredSince` is again the time of the contact's first message after the last message to it, among the newest 1,000 messages. The next answer counts in no response time. A chat that already waits stays as it is. A 503 means that the list may not know yet: repeat the request.",
+      "Takes back that the chat was marked as answered: `unansweredSince` is again the time of the contact's first message after the last message to it, among the newest 1,000 messages. The next answer counts in no response time. A chat that already waits stays as it is. The chat is open again. A 503 means that the list may not know yet: repeat the request.",
     responses: [jsonResponse(200, "The chat.", oneChat, { chat: { ...chat, unansweredSince: chat.lastMessageAt } })],
     errors: ["nothing_unanswered"],
   },

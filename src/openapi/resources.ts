@@ -13,6 +13,7 @@ import { MEDIA_URL_REQUIRED } from "../model/network.ts";
 import type { Note } from "../model/note.ts";
 import { PERMISSIONS } from "../model/permission.ts";
 import { REGIONS } from "../model/region.ts";
+import { WORK_STATES } from "../model/work-state.ts";
 import { contentFields } from "./content-resources.ts";
 import {
   count,
@@ -156,6 +157,11 @@ export const chatSchema = resource<directory.Chat>()(
       .describe(
         "Whether the contact takes marketing templates. What was said last holds. Null: nobody has said anything",
       ),
+    state: oneOf(
+      WORK_STATES,
+      "`open`: somebody works on it, or will. `snoozed`: put off until `snoozedUntil`. `closed`: done. The contact's next message opens it",
+    ),
+    snoozedUntil: timeOrNull("When the snooze ends. Null unless `state` is `snoozed`"),
   }),
 );
 

@@ -16,6 +16,8 @@ export function chatRow(id: string, changes: Partial<Chat> = {}): Chat {
     assigneeId: null,
     replyUntil: null,
     marketing: null,
+    state: "open",
+    snoozedUntil: null,
     ...changes,
   };
 }

@@ -241,16 +241,16 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
-  patch(as: AsOwner, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch));
+  patch(as: AsOwner, details: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, { details }));
   }
 
   /**
    * Assigns the chat to a member or to nobody, and changes the details too, all or nothing. Not a field of `patch`: an
    * object that runs an earlier version would ignore it.
    */
-  assign(as: AsOwner, assignment: rpc.Assignment, patch: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, patch, assignment, as.isRepeat));
+  assign(as: AsOwner, assignment: rpc.Assignment, details: rpc.DetailsPatch): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, { details, assignment }, as.isRepeat));
   }
 
   /**
@@ -260,12 +260,17 @@ export class ChatObject extends DurableObject<Env> {
   changeMarketing(
     as: AsOwner,
     marketing: rpc.MarketingChange,
-    patch: rpc.DetailsPatch,
+    details: rpc.DetailsPatch,
     assignment: rpc.Assignment | null,
   ): Promise<rpc.ChangeAnswer> {
     return this.#forOwner(as, (identity) =>
-      this.parts.details.patch(identity, patch, assignment, as.isRepeat, marketing),
+      this.parts.details.patch(identity, { details, assignment, marketing }, as.isRepeat),
     );
+  }
+
+  /** Changes the state of the chat's work, and everything else of the change. Apart from `patch`, as for `assign`. */
+  changeState(as: AsOwner, change: rpc.ChatChange): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, change, as.isRepeat));
   }
 
   /** The contact told its network whether it takes marketing. */
@@ -282,8 +287,13 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, () => this.parts.details.answered());
   }
 
-  unanswered(as: AsOwner): Promise<rpc.ChangeAnswer> {
-    return this.#forOwner(as, () => this.parts.details.unanswered());
+  /** The same, only if the newest message has this seq. Apart from `answered`, as for `assign`. */
+  answeredIf(as: AsOwner, ifSeq: number): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, () => this.parts.details.answered(ifSeq));
+  }
+
+  unanswered(as: AsOwner, by: rpc.CallerName | null = null): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, () => this.parts.details.unanswered(by));
   }
 
   addNote(as: AsOwner, draft: rpc.NoteDraft): Promise<rpc.AddNoteAnswer> {
@@ -378,7 +388,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
   override async alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     // The platform repeats an alarm only a few times. A repeated one waits for nothing.
-    if (!invocation?.isRetry && this.parts.scheduled.hasDue) {
+    if (!invocation?.isRetry && (this.parts.scheduled.hasDue || this.parts.work.hasDue)) {
       // Before the wait: a call meanwhile must not set an alarm in place of the platform's repeat of this one.
       this.parts.alarm.rang();
       await turnsOf(this.env).begin();

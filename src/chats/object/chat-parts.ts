@@ -6,6 +6,7 @@ import { Acts } from "./acts.ts";
 import { AlarmCheck } from "./alarm-check.ts";
 import { CancelAndResend } from "./cancel-and-resend.ts";
 import { ChatReporter } from "./chat-report.ts";
+import { ChatWork } from "./chat-work.ts";
 import { Consent } from "./consent.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { NetworkChat } from "./delivery/network-chat.ts";
@@ -58,6 +59,7 @@ export class ChatParts {
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
   readonly consent: Consent;
+  readonly work: ChatWork;
   readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
@@ -115,6 +117,7 @@ export class ChatParts {
     this.queue = new DeliveryQueue(this);
     this.visitors = new VisitorSockets(this);
     this.consent = new Consent(this);
+    this.work = new ChatWork(this);
     this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
     this.echoes = new Echoes(this);
@@ -130,6 +133,7 @@ export class ChatParts {
     this.erasure = new Erasure(this);
     const { tables, subscriptions, scheduled, queue, echoes, report, contact, retention, erasure, files, log, notes } =
       this;
+    const { work } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -140,7 +144,7 @@ export class ChatParts {
       },
       // The queue delivers what takes its place now.
       {
-        ...{ subscriptions, scheduled, expiry: queue.expiry, queue, report, contact, retention, erasure, files },
+        ...{ subscriptions, scheduled, expiry: queue.expiry, queue, work, report, contact, retention, erasure, files },
         ...{ echoes, tables, log, notes },
       },
     );
@@ -189,7 +193,7 @@ export class ChatParts {
       // From here on, a change needs an announcement of its own: the alarm and the subscriptions may not cover it.
       this.#announcement = undefined;
     }
-    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]));
+    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now()), this.work.dueAt()]));
     this.subscriptions.start();
     if (this.report.isPrompt) this.ctx.waitUntil(this.report.reportAll().then((at) => this.alarm.by(at)));
   }

@@ -7,6 +7,7 @@ import {
 } from "../../model/conversation-counts.ts";
 import type { Message } from "../../model/message.ts";
 import type { ChatState } from "../../model/organization.ts";
+import type { WorkStatus } from "../../model/work-state.ts";
 import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -22,6 +23,8 @@ export interface ActivitySources {
   acts: { readUpTo(): number | null };
   /** See `Consent`. */
   consent: { marketing(): Marketing | null };
+  /** See `ChatWork`. */
+  work: { now(): WorkStatus; closedAfter(): number | null };
   /** See `StoredDetails`. */
   details: {
     assigneeId(): string | null;
@@ -56,7 +59,7 @@ export class CurrentActivity {
 
   /** @param last the last report; null before the first one */
   read(last: Reported | null): ChatActivity {
-    const { acts, consent, details, log, scheduled } = this.#sources;
+    const { acts, consent, details, log, scheduled, work } = this.#sources;
     const { seq, at } = log.newest();
     const hasLast = !log.isEmpty;
     return {
@@ -68,6 +71,7 @@ export class CurrentActivity {
       assigneeId: details.assigneeId(),
       contactWroteAt: this.news(last).contactWroteAt,
       marketing: consent.marketing(),
+      work: work.now(),
       details: details.details(),
     };
   }
@@ -110,6 +114,7 @@ export class CurrentActivity {
   /** What happened in the conversation since the report `last`; null before the first one. */
   news(last: Reported | null): ConversationNews {
     const { details, log } = this.#sources;
+    const isFirst = this.#walked === undefined;
     const walked = (this.#walked ??= {
       seq: last?.seq ?? 0,
       unansweredSince: last?.state.unansweredSince ?? null,
@@ -120,14 +125,21 @@ export class CurrentActivity {
       members: {},
     });
     const { seq } = log.newest();
+    // An instance before this one may have closed the chat after that report.
+    const closedAfter = isFirst ? (this.#sources.work.closedAfter() ?? -1) : -1;
+    let isClosing = closedAfter >= walked.seq;
     if (walked.seq < seq) {
       const assigneeAt = details.assignees();
       for (const message of log.exchange.after(walked.seq, details.givenBack())) {
+        if (isClosing && message.seq > closedAfter) {
+          Object.assign(walked, NOTHING_UNANSWERED);
+          isClosing = false;
+        }
         countMessage(walked, message, assigneeAt(message.seq), this.#leftBy(message, walked.unansweredSince));
       }
       walked.seq = seq;
     }
-    if (log.isEmpty) Object.assign(walked, NOTHING_UNANSWERED);
+    if (isClosing || log.isEmpty) Object.assign(walked, NOTHING_UNANSWERED);
     return walked;
   }
 

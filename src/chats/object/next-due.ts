@@ -1,5 +1,6 @@
 import { earliest } from "../../platform/object/alarm.ts";
 import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
+import type { ChatWork } from "./chat-work.ts";
 import type { Echoes } from "./echoes.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { Retention } from "./retention/retention.ts";
@@ -11,6 +12,7 @@ interface Parts {
   files: Pick<ChatFiles, "deletesAt">;
   echoes: Pick<Echoes, "latestAt">;
   subscriptions: ObjectSubscriptions;
+  work: Pick<ChatWork, "dueAt">;
 }
 
 /**
@@ -18,7 +20,8 @@ interface Parts {
  * organization finds by this that the chat has lost its alarm. Without the queue and the scheduled messages, which are
  * reported anyway. It depends on stored times alone, and a send moves none of them, so no report is made for it.
  */
-export function nextDueAt({ retention, files, echoes, subscriptions }: Parts, now: number): number | null {
-  const at = earliest([retention.dueAt(now), files.deletesAt(), echoes.latestAt(), subscriptions.all.longWaitEnd(now)]);
+export function nextDueAt({ retention, files, echoes, subscriptions, work }: Parts, now: number): number | null {
+  const ofSubscriptions = subscriptions.all.longWaitEnd(now);
+  const at = earliest([retention.dueAt(now), files.deletesAt(), echoes.latestAt(), ofSubscriptions, work.dueAt()]);
   return at === null ? null : Math.ceil(at / MINUTE_MS) * MINUTE_MS;
 }

@@ -3,6 +3,7 @@ import { replyUntil } from "../../model/reply-window.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { Consent } from "./consent.ts";
+import type { MessageLog } from "./log/message-log.ts";
 
 interface Parts {
   clock: Clock;
@@ -42,4 +43,12 @@ export class SendConditions {
     const until = replyUntil(channelKind, createdAt, report.contactWroteAt());
     return until === null || clock.now() < until;
   }
+}
+
+/** Says that the chat's newest message has another seq than the caller knows; null if it has this one. */
+export function crossingText(ifSeq: number, log: Pick<MessageLog, "newest" | "isEmpty">): string | null {
+  const newest = log.newest().seq;
+  // A client sees the seq 0 in a chat whose messages were all deleted.
+  if (ifSeq === newest || (ifSeq === 0 && log.isEmpty)) return null;
+  return `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}. Read the newer ones, then repeat the request with ifSeq ${newest}`;
 }

@@ -18,8 +18,10 @@ import { messageId } from "../../model/id.ts";
 import type { Message } from "../../model/message.ts";
 import { pick } from "../../model/pick.ts";
 import { wroteAt } from "../../model/reply-window.ts";
+import { OPEN } from "../../model/work-state.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { ChatReporter } from "./chat-report.ts";
+import type { ChatWork } from "./chat-work.ts";
 import type { Consent } from "./consent.ts";
 import type { ContactAddresses } from "./contact-addresses.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
@@ -36,7 +38,7 @@ import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, plac
 import type { NewMessage } from "./log/rows.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { RowWithoutSeq } from "./scheduled/scheduled-rows.ts";
-import type { SendConditions } from "./send-conditions.ts";
+import { crossingText, type SendConditions } from "./send-conditions.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 interface Parts {
@@ -49,6 +51,7 @@ interface Parts {
   report: ChatReporter;
   conditions: SendConditions;
   consent: Consent;
+  work: Pick<ChatWork, "changeTo">;
   contact: Pick<ContactAddresses, "enterTopic">;
   /** How many messages wait for their network. */
   depth(): number;
@@ -218,7 +221,8 @@ export class MessageStore {
     const message = inboundMessage({ ...draft, content, ...pick(file, "media", "type") }, fields, position);
     if (file.text !== undefined) message.text = file.text;
     const row = { message, dedupe, fingerprint: null, template: null, delivery: null };
-    const doc = log.append({ ...row, ...pick(file, "media", "takeFile") });
+    const opening = this.#parts.work.changeTo(OPEN, null);
+    const doc = log.append({ ...row, ...pick(file, "media", "takeFile"), opening });
     this.#parts.contact.enterTopic(draft.topic);
     if (draft.isStop) this.#parts.consent.hear({ optedOut: true, at: wroteAt(message), by: "contact" });
     return { outcome: "stored", doc };
@@ -244,13 +248,6 @@ function chatMovedOn({ ifSeq }: Draft, { log, scheduled, echoes }: Parts): Refus
   if (ifSeq == null) return null;
   const text = crossingText(ifSeq, log) ?? soonText(scheduled, echoes);
   return text === null ? null : { outcome: "refused", code: "chat_moved_on", text };
-}
-
-function crossingText(ifSeq: number, log: MessageLog): string | null {
-  const newest = log.newest().seq;
-  // A client sees the seq 0 in a chat whose messages were all deleted.
-  if (ifSeq === newest || (ifSeq === 0 && log.isEmpty)) return null;
-  return `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}. Read the newer ones, then send with ifSeq ${newest}`;
 }
 
 /** What is about to take the next place, and which the client can't have read. */

@@ -2,19 +2,24 @@ import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatDetails, Marketing } from "../../model/chat.ts";
 import type {
   Assignment,
+  CallerName,
   ChangeAnswer,
+  ChatChange,
   ChatIdentity,
   DetailsPatch,
-  MarketingChange,
+  RefusedDraft,
 } from "../../model/chat-answers.ts";
 import { mergedMetadata } from "../../model/message.ts";
+import { pick } from "../../model/pick.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import type { ChatReporter } from "./chat-report.ts";
+import type { ChatWork, WorkChange } from "./chat-work.ts";
 import { type Consent, consentEvent } from "./consent.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { Adoption } from "./identity.ts";
 import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
+import { crossingText } from "./send-conditions.ts";
 
 interface Parts {
   env: Env;
@@ -23,6 +28,7 @@ interface Parts {
   adoption: Adoption;
   report: ChatReporter;
   consent: Consent;
+  work: ChatWork;
   alarm: StandingAlarm;
   files: Pick<ChatFiles, "keepChat">;
 }
@@ -40,6 +46,14 @@ interface HandedBack {
   upTo: number;
   /** The organization's object knows who waits since then. */
   isReported?: true;
+}
+
+/** What a change stores. */
+interface Changed {
+  details?: ChatDetails | null;
+  assignment?: Assignment | null;
+  marketing?: Marketing | null;
+  work?: WorkChange | null;
 }
 
 /**
@@ -75,23 +89,17 @@ export class StoredDetails {
   }
 
   /**
-   * Changes the contact's name, the metadata, the assignee and the marketing, all or nothing. Unchanged fields make no
-   * event.
-   * @param assignment null if the assignee stays
-   * @param isRepeat an earlier call with the same assignment may have changed the chat
+   * Changes the contact's name, the metadata, the assignee, the marketing and the state, all or nothing. Unchanged fields
+   * make no event.
+   * @param isRepeat an earlier call with the same change may have changed the chat
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
    */
-  async patch(
-    identity: ChatIdentity,
-    patch: DetailsPatch,
-    assignment: Assignment | null = null,
-    isRepeat = false,
-    marketing: MarketingChange | null = null,
-  ): Promise<ChangeAnswer> {
-    const isOfDetails = patch.name !== undefined || patch.metadata !== undefined;
+  async patch(identity: ChatIdentity, change: ChatChange, isRepeat = false): Promise<ChangeAnswer> {
+    const { name, metadata } = change.details;
+    const isOfDetails = name !== undefined || metadata !== undefined;
     const before = isOfDetails ? await this.#current(identity) : null;
     if (isOfDetails && !before) return { outcome: "unknown" };
-    return this.#change(before?.() ?? null, patch, assignment, isRepeat, marketing);
+    return this.#change(before?.() ?? null, change, isRepeat);
   }
 
   /**
@@ -104,14 +112,16 @@ export class StoredDetails {
     if (!current) return;
     const before = current();
     const missing = Object.entries(metadata).filter(([key]) => !before.metadata[key]);
-    const patch: DetailsPatch = {
+    const details: DetailsPatch = {
       ...(name !== null && !before.name && { name }),
       ...(missing.length > 0 && { metadata: Object.fromEntries(missing) }),
     };
-    if (Object.keys(patch).length === 0) return;
-    const { outcome } = await this.#change(before, patch);
+    if (Object.keys(details).length === 0) return;
+    const { outcome } = await this.#change(before, { details });
     // The metadata has no room. The name must be saved anyway.
-    if (outcome === "invalid" && patch.name !== undefined) await this.#change(before, { name: patch.name });
+    if (outcome === "invalid" && details.name !== undefined) {
+      await this.#change(before, { details: { name: details.name } });
+    }
   }
 
   /**
@@ -119,20 +129,28 @@ export class StoredDetails {
    * knew.
    */
   free(memberId: string): Promise<ChangeAnswer> {
-    if (this.assigneeId() === memberId) this.#store(null, { assigneeId: null, by: null });
+    if (this.assigneeId() === memberId) this.#store({ assignment: { assigneeId: null, by: null } });
     else this.#parts.report.repeatState();
     return this.#reported();
   }
 
-  /** The contact's messages so far need no answer. */
-  answered(): Promise<ChangeAnswer> {
+  /** The contact's messages so far need no answer. @param ifSeq the seq that the newest one must have; null for any */
+  async answered(ifSeq: number | null = null): Promise<ChangeAnswer> {
+    const refusal = this.#movedOn(ifSeq);
+    if (refusal) return refusal;
     this.#parts.report.answered();
     return this.#reported();
   }
 
-  /** Takes an `answered` back: what the contact wrote since the last message to it waits again. */
-  async unanswered(): Promise<ChangeAnswer> {
-    return this.#parts.report.unanswered() ? this.#reported() : { outcome: "nothing_unanswered" };
+  /**
+   * Takes an `answered` back: what the contact wrote since the last message to it waits again, and the chat is open.
+   * @param by null if the caller runs an earlier version
+   */
+  async unanswered(by: CallerName | null): Promise<ChangeAnswer> {
+    const { report, work } = this.#parts;
+    if (!report.unanswered()) return { outcome: "nothing_unanswered" };
+    work.waitsAgain(by);
+    return this.#reported();
   }
 
   givenBack(): GivenBack {
@@ -144,12 +162,14 @@ export class StoredDetails {
    * nobody answered, waits for an answer. An earlier report, or the same one again, changes nothing.
    */
   async handedBack({ life }: ChatIdentity, at: number): Promise<ChangeAnswer> {
-    const { adoption, log, report, storage } = this.#parts;
+    const { adoption, log, report, storage, work } = this.#parts;
     const before = this.#handedBack();
     if (before && (at < before.at || (at === before.at && before.isReported))) return { outcome: "ok" };
     const handedBack: HandedBack = { at, upTo: before?.at === at ? before.upTo : log.newest().seq };
     storage.kv.put("handedBack", handedBack);
-    const answer: ChangeAnswer = report.unanswered() ? await this.#reported() : { outcome: "ok" };
+    const isWaiting = report.unanswered();
+    if (isWaiting) work.waitsAgain(null);
+    const answer: ChangeAnswer = isWaiting ? await this.#reported() : { outcome: "ok" };
     if (answer.outcome === "ok" && adoption.exists(life)) {
       storage.kv.put("handedBack", { ...handedBack, isReported: true } satisfies HandedBack);
     }
@@ -176,29 +196,39 @@ export class StoredDetails {
     return details;
   }
 
-  /** @param before the details as they are; null if the patch has none */
+  /** @param before the details as they are; null if the change has none */
   #change(
     before: ChatDetails | null,
-    patch: DetailsPatch,
-    assignment: Assignment | null = null,
+    { details: patch, assignment = null, marketing = null, state = null }: ChatChange,
     isRepeat = false,
-    marketing: MarketingChange | null = null,
   ): Promise<ChangeAnswer> | ChangeAnswer {
     const assigneeId = this.assigneeId();
     const expected = assignment?.ifAssigneeId;
     // A repeated call finds its own change.
     const isDone = isRepeat && assigneeId === assignment?.assigneeId;
     if (expected !== undefined && expected !== assigneeId && !isDone) return { outcome: "reassigned" };
+    const work = state && this.#parts.work.changeTo(pick(state, "state", "snoozedUntil"), state.by);
+    // As above.
+    const refusal = state && !(isRepeat && !work) ? this.#movedOn(state.ifSeq) : null;
+    if (refusal) return refusal;
     const details = before && changedDetails(before, patch);
     if (details?.faults) return { outcome: "invalid", faults: details.faults };
     const said = marketing && this.#parts.consent.changedBy(marketing.by, marketing.optedOut, Date.now());
-    this.#store(details?.after ?? null, assignment?.assigneeId === assigneeId ? null : assignment, said);
+    const changed = assignment?.assigneeId === assigneeId ? null : assignment;
+    this.#store({ details: details?.after ?? null, assignment: changed, marketing: said, work });
+    if (work && state?.state === "closed") this.#parts.report.answered();
     return this.#reported();
   }
 
+  /** The refusal of a change whose caller does not know the newest message; null if it may be made. */
+  #movedOn(ifSeq: number | null | undefined): RefusedDraft | null {
+    const text = ifSeq == null ? null : crossingText(ifSeq, this.#parts.log);
+    return text === null ? null : { outcome: "refused", code: "chat_moved_on", text };
+  }
+
   /** Stores what changes in one commit. Null stays as it is. */
-  #store(details: ChatDetails | null, assignment: Assignment | null, marketing: Marketing | null = null): void {
-    if (!details && !assignment && !marketing) return;
+  #store({ details = null, assignment = null, marketing = null, work = null }: Changed): void {
+    if (!details && !assignment && !marketing && !work) return;
     const { consent, files, log, report, storage } = this.#parts;
     const about = { seq: null, at: Date.now() };
     const { assigneeId = null, by = null } = assignment ?? {};
@@ -206,11 +236,13 @@ export class StoredDetails {
       ...(details ? [{ ...about, type: "chat.updated" as const, note: null }] : []),
       ...(assignment ? [{ ...about, type: "chat.assigned" as const, note: { assigneeId, by } }] : []),
       ...(marketing ? [consentEvent(marketing)] : []),
+      ...(work ? [work.event] : []),
     ];
     log.commit(facts, () => {
       if (details) storage.kv.put("details", details);
       if (assignment) this.#assign(assigneeId);
       if (marketing) consent.write(marketing);
+      work?.write();
       files.keepChat();
     });
     report.stateChanged();

@@ -1,5 +1,6 @@
 import { DESCRIPTIONS, networkKinds } from "../../model/channel-kind.ts";
 import { UPLOADS } from "../../model/page-facts.ts";
+import { WORK_STATES } from "../../model/work-state.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { flag, option, PAGE_OPTIONS } from "./command.ts";
 import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";
@@ -254,6 +255,7 @@ export const RESOURCES = {
       UNANSWERED: "unansweredSince",
       SCHEDULED: "nextScheduledAt",
       ASSIGNEE: "assigneeId",
+      STATE: "state",
     },
     filters: {
       channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),
@@ -267,6 +269,7 @@ export const RESOURCES = {
       unanswered: flag("Only the unanswered chats, longest wait first"),
       scheduled: flag("Only the chats with a scheduled message, the next one due first"),
       assignee: field("mbr_…|none", "", "Only the chats of one member, or of nobody"),
+      state: field("state", "", `Only the chats in one state: ${WORK_STATES.join(", ")}`),
       after: field(
         "cursor",
         "",

@@ -57,8 +57,8 @@ export function parseSearchCursor(
  * What a cursor says of its list, so that another list does not take it: a hash (FNV-1a), because a filter can be long. It
  * protects from mistakes alone.
  */
-function nameOf(organizationId: string, { channel, contact, search, waiting, assignee }: ChatFilter): string {
-  const whose = assignee === undefined ? [] : [assignee];
+function nameOf(organizationId: string, { channel, contact, search, waiting, assignee, state }: ChatFilter): string {
+  const whose = [...(assignee === undefined ? [] : [assignee]), ...(state === undefined ? [] : [{ state }])];
   const list = JSON.stringify([organizationId, channel ?? "", contact ?? "", search ?? "", waiting ?? "", ...whose]);
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(list)) hash = Math.imul(hash ^ byte, 0x01000193);

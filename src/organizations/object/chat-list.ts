@@ -9,6 +9,8 @@ import type {
   KnownChannel,
   WaitingPosition,
 } from "../../model/organization.ts";
+import { WORK_STATES } from "../../model/work-state.ts";
+import { isBefore, rangesOf, readRanges, type Select, unionOf } from "./activity-ranges.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { type Place, parseCursor, parseSearchCursor, printCursor, type Walk } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-row.ts";
@@ -17,9 +19,8 @@ import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";
 import { MAX_EXAMINED_CHATS, WaitingList } from "./waiting-list.ts";
 
-/** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
-const MAX_MERGED = 5;
-const WALKED_AT_ONCE = 50;
+/** What is read of a chat to find its place. */
+const PLACE = "id, active_at as at";
 
 const UNKNOWN_CURSOR: ListAnswer = { outcome: "unknown_cursor" };
 
@@ -44,13 +45,13 @@ export class ChatList {
 
   /** The answer of an organization without chats. */
   static empty(
-    { channel, contact, search, assignee }: ChatFilter,
+    { channel, contact, search, assignee, state }: ChatFilter,
     position: ChatPosition | WaitingPosition,
   ): ListAnswer {
     const { limit } = position;
     if ("page" in position) return ok([], { ...pagination({ ...position, total: 0 }), cursor: null }, "empty");
     if (!("after" in position) || position.after !== null) return UNKNOWN_CURSOR;
-    const isAlone = [channel, contact, search, assignee].every((one) => one === undefined);
+    const isAlone = [channel, contact, search, assignee, state].every((one) => one === undefined);
     return ok([], { limit, ...(isAlone && { total: 0 }), hasMore: false, cursor: null }, "empty");
   }
 
@@ -119,10 +120,11 @@ export class ChatList {
     });
   }
 
-  /** A page of the chats that wait, or of those of a member or of nobody. */
+  /** A page of the chats that wait, or of those of a member, of nobody or in a state. */
   #waitingPage(organizationId: string, filter: ChatFilter, { after, limit }: WaitingPosition) {
-    const { channel, contact, assignee } = filter;
-    const waiting = filter.waiting ?? (assignee === undefined ? "unanswered" : undefined);
+    const { channel, contact, assignee, state } = filter;
+    const isOfAll = assignee === undefined && state === undefined;
+    const waiting = filter.waiting ?? (isOfAll ? "unanswered" : undefined);
     const walk = after === null ? null : parseCursor(organizationId, filter, after);
     if (after !== null && !walk) return null;
     const channels = this.#selected(channel);
@@ -130,11 +132,11 @@ export class ChatList {
     const { lastMove } = this.#channels;
     const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
-        ? this.#waiting.page({ waiting, assignee }, ids, walk, limit, lastMove)
+        ? this.#waiting.page({ waiting, assignee, state }, ids, walk, limit, lastMove)
         : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
-    const isAlone = channel === undefined && contact === undefined && assignee === undefined;
+    const isAlone = channel === undefined && contact === undefined && isOfAll;
     const total = isAlone && { total: this.#channels.countChats(ids, waiting) };
-    const isNewer = hasNewer || (waiting === undefined && this.#hasNewer(walk, this.#narrowed(channels), assignee));
+    const isNewer = hasNewer || (waiting === undefined && this.#hasNewer(walk, channels, filter));
     const cursor = next && printCursor(organizationId, filter, { ...next, hasNewer: isNewer });
     return { rows, pagination: walked({ limit, ...total }, cursor, isNewer) };
   }
@@ -167,7 +169,7 @@ export class ChatList {
     const rows = found.slice(0, limit);
     const isNewer = ofContact
       ? ofContact.some((row) => walk !== null && placeOf(row).at > walk.start)
-      : this.#hasNewer(walk, some, undefined);
+      : this.#hasNewer(walk, channels, {});
     const cursor = found.length > limit ? cursorOf(rows.at(-1), walk?.start ?? this.#latest(), isNewer) : null;
     return { rows, pagination: walked({ limit, total }, cursor, isNewer) };
   }
@@ -175,22 +177,27 @@ export class ChatList {
   /**
    * Whether a list in the order of activity has chats that were active since a walk began. Nobody's chats have no index:
    * of those that were active since, it examines as many as a page does, and says yes if there are more.
-   * @param channels null for all
    */
-  #hasNewer(walk: Walk | null, channels: KnownChannel[] | null, assignee: string | null | undefined): boolean {
+  #hasNewer(walk: Walk | null, selected: KnownChannel[], { assignee, state }: ChatFilter): boolean {
     if (!walk || walk.hasNewer) return walk !== null;
+    const channels = state === undefined ? this.#narrowed(selected) : selected;
     const ofChannels = channels === null ? "" : "and channel_id in (select value from json_each(?))";
     const ids = channels === null ? [] : [JSON.stringify(channels.map(({ id }) => id))];
+    // The indexes that the other conditions need have the state before the time.
+    const states = (state === undefined ? WORK_STATES : [state]).map((each) => `'${each}'`).join();
+    const inStates = channels === null && assignee === undefined ? "" : `and work_state in (${states})`;
     const exists = (query: string, ...values: unknown[]) => this.#sql.exec(query, ...values).toArray().length > 0;
     if (assignee !== null) {
       const whose = assignee === undefined ? "" : "and assignee = ?";
-      const query = `select 1 from chats where active_at > ? ${ofChannels} ${whose} limit 1`;
+      const query = `select 1 from chats where active_at > ? ${ofChannels} ${inStates} ${whose} limit 1`;
       return exists(query, walk.start, ...ids, ...(assignee === undefined ? [] : [assignee]));
     }
-    const newer = "from chats where active_at > ? order by active_at limit ?";
-    const found = `select 1 from (select assignee, channel_id ${newer}) where assignee is null ${ofChannels} limit 1`;
-    if (exists(found, walk.start, MAX_EXAMINED_CHATS, ...ids)) return true;
-    return exists(`select 1 ${newer} offset ?`, walk.start, 1, MAX_EXAMINED_CHATS);
+    const [inner, outer] = state === undefined ? ["", ofChannels] : [`${ofChannels} ${inStates}`, ""];
+    const [innerIds, outerIds] = state === undefined ? [[], ids] : [ids, []];
+    const newer = `from chats where active_at > ? ${inner} order by active_at limit ?`;
+    const found = `select 1 from (select assignee, channel_id ${newer}) where assignee is null ${outer} limit 1`;
+    if (exists(found, walk.start, ...innerIds, MAX_EXAMINED_CHATS, ...outerIds)) return true;
+    return exists(`select 1 ${newer} offset ?`, walk.start, ...innerIds, 1, MAX_EXAMINED_CHATS);
   }
 
   /** When a chat was last active. */
@@ -232,13 +239,16 @@ export class ChatList {
 
   /** @param channels null for all */
   #rows(channels: KnownChannel[] | null, after: Place | null, offset: number, limit: number): ChatRow[] {
-    if (channels === null) return this.#joined(select(null, after, limit, offset));
-    if (channels.length === 0) return [];
-    const [only] = channels;
-    if (only && channels.length === 1) return this.#joined(select(only.id, after, limit, offset));
-    return channels.length <= MAX_MERGED
-      ? this.#joined(union(channels, after, limit, offset))
-      : this.#merged(channels, after, offset, limit);
+    if (channels === null) return this.#joined(latest(after, limit, offset));
+    const ids = channels.map(({ id }) => id);
+    const ranges = rangesOf("channel_id", ids, undefined);
+    if (ranges.length === 0) return [];
+    const union = unionOf(PLACE, ranges, after, limit, offset);
+    if (union) return this.#joined(union);
+    const places = readRanges(this.#sql, PLACE, ranges, after, offset + limit).slice(offset);
+    const query = `select ${CHAT_COLUMNS} from chats where id in (select value from json_each(?))
+      order by active_at desc, id desc`;
+    return this.#sql.exec<ChatRow>(query, JSON.stringify(places.map(({ id }) => id))).toArray();
   }
 
   /** The rows of a query of ids. Only the index is read for the chats before the page. */
@@ -246,38 +256,6 @@ export class ChatList {
     const joined = `select ${CHAT_COLUMNS} from (${query}) as page join chats on chats.id = page.id
       order by active_at desc, chats.id desc`;
     return this.#sql.exec<ChatRow>(joined, ...values).toArray();
-  }
-
-  /** Merges the lists of many channels. Each list is read only as far as it is needed. */
-  #merged(channels: KnownChannel[], after: Place | null, offset: number, limit: number): ChatRow[] {
-    const heads = channels.map((channel) => {
-      const rows = this.#walk(channel.id, after);
-      return { rows, row: rows.next().value };
-    });
-    const ids: string[] = [];
-    while (ids.length < offset + limit) {
-      const first = heads.reduce((best, head) => (isBefore(head.row, best.row) ? head : best));
-      if (!first.row) break;
-      ids.push(first.row.id);
-      first.row = first.rows.next().value;
-    }
-    const query = `select ${CHAT_COLUMNS} from chats where id in (select value from json_each(?))
-      order by active_at desc, id desc`;
-    return this.#sql.exec<ChatRow>(query, JSON.stringify(ids.slice(offset))).toArray();
-  }
-
-  /**
-   * The ids of a channel's chats, a few at a time. Not one cursor: while one is open that is not read to its end, SQLite
-   * can't drop a table.
-   */
-  *#walk(channelId: string, after: Place | null): Generator<Place, undefined> {
-    for (let last = after; ; ) {
-      const { query, values } = select(channelId, last, WALKED_AT_ONCE, 0);
-      const rows = this.#sql.exec<Place>(query, ...values).toArray();
-      yield* rows;
-      last = rows.at(-1) ?? null;
-      if (rows.length < WALKED_AT_ONCE) return;
-    }
   }
 
   /**
@@ -312,32 +290,12 @@ function ok(chats: string[], pagination: object, version: string): ListAnswer {
   return { outcome: "ok", body: new TextEncoder().encode(page), version };
 }
 
-/** A query of ids and times of activity, latest first. */
-interface Select {
-  query: string;
-  values: (string | number)[];
-}
-
-/** @param channelId null for all channels */
-function select(channelId: string | null, after: Place | null, limit: number, offset: number): Select {
-  const { query, values } = part(channelId, after);
-  return { query: `${query} order by active_at desc, id desc limit ? offset ?`, values: [...values, limit, offset] };
-}
-
-/** SQLite merges the parts, because the index has the order of each. */
-function union(channels: KnownChannel[], after: Place | null, limit: number, offset: number): Select {
-  const parts = channels.map(({ id }) => part(id, after));
+/** The query of the chats of all channels, latest activity first. */
+function latest(after: Place | null, limit: number, offset: number): Select {
   return {
-    query: `${parts.map(({ query }) => query).join(" union all ")} order by at desc, id desc limit ? offset ?`,
-    values: [...parts.flatMap(({ values }) => values), limit, offset],
-  };
-}
-
-function part(channelId: string | null, after: Place | null): Select {
-  return {
-    query: `select id, active_at as at from chats where active_at is not null
-      ${channelId === null ? "" : "and channel_id = ?"} ${after === null ? "" : "and (active_at, id) < (?, ?)"}`,
-    values: [...(channelId === null ? [] : [channelId]), ...(after === null ? [] : [after.at, after.id])],
+    query: `select ${PLACE} from chats where active_at is not null
+      ${after === null ? "" : "and (active_at, id) < (?, ?)"} order by active_at desc, id desc limit ? offset ?`,
+    values: [...(after === null ? [] : [after.at, after.id]), limit, offset],
   };
 }
 
@@ -348,10 +306,4 @@ function walked(known: { limit: number; total?: number }, cursor: string | null,
 
 function placeOf({ active_at, id }: ChatRow): Place {
   return { at: active_at ?? 0, id };
-}
-
-/** Whether a row is listed before another. Undefined comes last. */
-function isBefore(row: Place | undefined, other: Place | undefined): boolean {
-  if (!row || !other) return row !== undefined;
-  return row.at > other.at || (row.at === other.at && row.id > other.id);
 }

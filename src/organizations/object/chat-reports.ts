@@ -52,7 +52,7 @@ export class ChatReports {
     now: number,
   ): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
-    const { contactWroteAt, marketing, depth, oldest, attempts, members, nextDueAt, number, events } = report;
+    const { contactWroteAt, marketing, work, depth, oldest, attempts, members, nextDueAt, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
@@ -72,6 +72,9 @@ export class ChatReports {
       next_scheduled_at: nextScheduledAt,
       next_due_at: nextDueAt ?? null,
       assignee,
+      // Absent as above.
+      work_state: work?.state ?? row.work_state,
+      snoozed_until: work ? work.snoozedUntil : row.snoozed_until,
       unanswered_move: moves.unanswered ?? row.unanswered_move,
       scheduled_move: moves.scheduled ?? row.scheduled_move,
     };

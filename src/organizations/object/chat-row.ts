@@ -1,6 +1,7 @@
 import type { Chat } from "../../model/chat.ts";
 import type { KnownChannel } from "../../model/organization.ts";
 import { replyUntil } from "../../model/reply-window.ts";
+import type { WorkState } from "../../model/work-state.ts";
 
 /** A chat's row. Times are Unix milliseconds. */
 export type ChatRow = {
@@ -25,6 +26,8 @@ export type ChatRow = {
   assignee: string | null;
   contact_wrote_at: number | null;
   marketing: string | null;
+  work_state: WorkState;
+  snoozed_until: number | null;
   report: number;
   depth: number;
   attempts: string;
@@ -37,8 +40,8 @@ export type ChatRow = {
 };
 
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
-  last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, report, depth,
-  attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
+  last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, work_state, snoozed_until,
+  report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
 
 /** A chat's row as the API shows it. */
 export function presentChat(row: ChatRow, channel: KnownChannel): Chat {
@@ -59,7 +62,7 @@ export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLas
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
   const openUntil = replyUntil(kind, row.created_at, row.contact_wrote_at);
-  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"}}`;
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"},"state":"${row.work_state}","snoozedUntil":${timeAsJson(row.snoozed_until)}}`;
 }
 
 function timeAsJson(at: number | null): string {

@@ -190,10 +190,9 @@ export class ChatTable {
     });
   }
 
-  /** Chats of a channel that are not being deleted, newest first. */
+  /** Chats of a channel that are not being deleted. */
   ofChannel(channelId: string, limit: number): ChatRow[] {
-    const query = `select ${CHAT_COLUMNS} from chats where channel_id = ? and active_at is not null
-      order by active_at desc, id desc limit ?`;
+    const query = `select ${CHAT_COLUMNS} from chats where channel_id = ? and active_at is not null limit ?`;
     return this.#sql.exec<ChatRow>(query, channelId, limit).toArray();
   }
 

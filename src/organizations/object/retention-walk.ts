@@ -1,4 +1,5 @@
 import { callObject, NEARBY } from "../../calls/call-object.ts";
+import { WORK_STATES } from "../../model/work-state.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { Existence } from "./existence.ts";
@@ -93,12 +94,15 @@ export class RetentionWalk implements DuePart {
     this.#sql.exec("update channels set retention_walk = ? where id = ? and retention_walk = ?", after, id, before);
   }
 
-  /** Chats of the channel, in the order of the index `chats_by_channel`. */
+  /** Chats of the channel in the order of activity, which the index `chats_by_channel` has for each state. */
   #chatsAfter(channelId: string, { until, at, id }: Walk): WalkedChat[] {
-    const query = `select id, life, channel_id, active_at as at from chats
-      where channel_id = ? and active_at is not null and (active_at, id) > (?, ?) and active_at <= ?
-      order by active_at, id limit ?`;
-    return this.#sql.exec<WalkedChat>(query, channelId, at, id, until, CHATS_A_STEP).toArray();
+    const parts = WORK_STATES.map(
+      (state) => `select id, life, channel_id, active_at as at from chats where channel_id = ?
+        and work_state = '${state}' and active_at is not null and (active_at, id) > (?, ?) and active_at <= ?`,
+    );
+    const values = parts.flatMap(() => [channelId, at, id, until]);
+    const query = `${parts.join(" union all ")} order by at, id limit ?`;
+    return this.#sql.exec<WalkedChat>(query, ...values, CHATS_A_STEP).toArray();
   }
 
   async #tellAll(chats: ToldChat[]): Promise<void> {

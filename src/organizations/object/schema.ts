@@ -256,4 +256,20 @@ export const ORGANIZATION_SCHEMA = [
        case when last_message ->> '$.direction' = 'INBOUND' then last_message_at else unanswered_since end
      where active_at > (unixepoch() - 86400) * 1000;
    alter table chats add column marketing text;`,
+  // - chats.work_state: 'open', 'snoozed' or 'closed'. An earlier version that creates a chat does not name it.
+  // - chats.snoozed_until: When the snooze ends; null unless it is snoozed.
+  // - chats_by_channel, chats_by_assignee: The state comes before the time, so that a list of one state reads no chat of
+  //   another one. A list of all states merges three. The index of all chats stays without it, because a list that has
+  //   to merge is slower.
+  // - chats_unanswered: The state is in the index so that a filter reads no row of a chat.
+  `alter table chats add column work_state text not null default 'open';
+   alter table chats add column snoozed_until integer;
+   drop index chats_by_channel;
+   create index chats_by_channel on chats (channel_id, work_state, active_at, id) where active_at is not null;
+   drop index chats_by_assignee;
+   create index chats_by_assignee on chats (assignee, work_state, active_at, id, channel_id)
+     where assignee is not null and active_at is not null;
+   drop index chats_unanswered;
+   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move, work_state)
+     where unanswered_since is not null;`,
 ];

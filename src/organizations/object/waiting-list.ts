@@ -1,4 +1,5 @@
 import type { ChatFilter, Waiting } from "../../model/organization.ts";
+import { rangesOf, readRanges } from "./activity-ranges.ts";
 import type { Place, Walk, WalkedPage } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
 
@@ -7,7 +8,7 @@ export const MAX_EXAMINED_CHATS = 10_000;
 const READ_AT_ONCE = 1_000;
 
 /** Which list it is. */
-type Walked = Pick<ChatFilter, "waiting" | "assignee">;
+type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state">;
 
 /** The column that each list is sorted by, and the one with the number of the move that brought the chat to its place. */
 const COLUMNS = {
@@ -16,11 +17,16 @@ const COLUMNS = {
 } as const satisfies Record<Waiting, Record<"time" | "move", keyof ChatRow>>;
 
 /** What an index has of a chat. */
-type IndexRow = Place & { channel_id: string; assignee: string | null; move: number | null };
+type IndexRow = Place & {
+  channel_id: string;
+  assignee: string | null;
+  work_state: string | null;
+  move: number | null;
+};
 
 /**
  * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, and those of a
- * member or of nobody, latest activity first.
+ * member, of nobody or in a state, latest activity first.
  *
  * No walk has a chat twice. In the order of activity chats move only to the front, which a walk has passed. A chat that
  * waits can move to where a walk has yet to come: then the number of its move is greater than the last one when the walk
@@ -49,7 +55,7 @@ export class WaitingList {
     // Most pages need one read: no channel is filtered, and none is being deleted.
     for (let [count, examined] = [limit + 1, 0]; found.length <= limit && examined < MAX_EXAMINED_CHATS && !isEnd; ) {
       const read = Math.min(count, MAX_EXAMINED_CHATS - examined);
-      const rows = this.#index(list, last, read);
+      const rows = this.#index(list, channelIds, last, read);
       const listed = rows.filter((row) => channels.has(row.channel_id) && isOf(row, list));
       const stayed = listed.filter(({ move }) => walk === null || (move ?? 0) <= walk.start);
       if (stayed.length < listed.length) hasNewer = true;
@@ -84,24 +90,34 @@ export class WaitingList {
     return { rows, next, hasNewer };
   }
 
-  /** Only the chats of a member have an index. The others are found among all chats, or among those that wait. */
-  #index({ waiting, assignee }: Walked, after: Place | null, limit: number): IndexRow[] {
+  /** The next rows of the index that leads to the fewest others. */
+  #index(list: Walked, channelIds: string[], after: Place | null, limit: number): IndexRow[] {
+    const { waiting, assignee, state } = list;
+    if (!waiting && typeof assignee === "string") {
+      const columns = "id, active_at as at, channel_id, assignee, work_state, null as move";
+      return readRanges(this.#sql, columns, rangesOf("assignee", [assignee], state), after, limit);
+    }
+    if (!waiting && state !== undefined) {
+      // Whose a chat is, is in its row alone.
+      const whose = assignee === undefined ? "null as assignee" : "assignee";
+      const columns = `id, active_at as at, channel_id, ${whose}, work_state, null as move`;
+      return readRanges(this.#sql, columns, rangesOf("channel_id", channelIds, state), after, limit);
+    }
     // In the order of activity, a chat that moved is never met again.
     const { time, move } = waiting ? COLUMNS[waiting] : { time: "active_at", move: "null" };
     const [comes, order] = waiting ? [">", "asc"] : ["<", "desc"];
-    const member = waiting ? null : (assignee ?? null);
     // The index of scheduled chats does not say whose they are, and nobody asks.
     const whose = waiting === "scheduled" ? "null as assignee" : "assignee";
-    const query = `select id, ${time} as at, channel_id, ${whose}, ${move} as move from chats
-      where ${time} is not null ${member === null ? "" : "and assignee = ?"}
-      ${after ? `and (${time}, id) ${comes} (?, ?)` : ""} order by ${time} ${order}, id ${order} limit ?`;
-    const values = [...(member === null ? [] : [member]), ...(after ? [after.at, after.id] : [])];
-    return this.#sql.exec<IndexRow>(query, ...values, limit).toArray();
+    const work = state === undefined ? "null as work_state" : "work_state";
+    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${move} as move from chats
+      where ${time} is not null ${after ? `and (${time}, id) ${comes} (?, ?)` : ""}
+      order by ${time} ${order}, id ${order} limit ?`;
+    return this.#sql.exec<IndexRow>(query, ...(after ? [after.at, after.id] : []), limit).toArray();
   }
 }
 
-function isOf(row: IndexRow, { assignee }: Walked): boolean {
-  return assignee === undefined || row.assignee === assignee;
+function isOf(row: IndexRow, { assignee, state }: Walked): boolean {
+  return (assignee === undefined || row.assignee === assignee) && (state === undefined || row.work_state === state);
 }
 
 function placeOf(row: ChatRow, column: (typeof COLUMNS)[Waiting]["time"]): Place {

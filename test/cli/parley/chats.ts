@@ -103,6 +103,18 @@ export function chatTests(placeOf: () => Place): void {
     expect((await place.json(give, env)).chat).toMatchObject({ assigneeId: member.id, metadata: { b: "2" } });
     expect((await place.run(give, env)).stderr).toContain("chat_reassigned");
     expect((await place.json(["chats", "list", "--assignee", member.id], env)).chats).toHaveLength(1);
+    const until = "2099-01-31T09:00:00Z";
+    const snooze = ["chats", "change", chatId, "--state", "snoozed", "--until"];
+    expect((await place.run([...snooze, until], env)).stderr).toContain("--until: must be at most 366 days ahead");
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    const snoozed = (await place.json([...snooze, soon], env)).chat;
+    expect(snoozed).toMatchObject({ state: "snoozed", snoozedUntil: soon });
+    expect((await place.json(["chats", "list", "--state", "snoozed"], env)).chats).toHaveLength(1);
+    const wrong = await place.run(["chats", "change", chatId, "--state", "closed", "--if-seq", "999"], env);
+    expect(wrong.stderr).toContain("chat_moved_on");
+    expect((await place.run(["chats", "answered", chatId, "--if-seq", "999"], env)).stderr).toContain("chat_moved_on");
+    const opened = await place.json(["chats", "change", chatId, "--state", "open"], env);
+    expect(opened.chat).toMatchObject({ state: "open", snoozedUntil: null });
     expect((await place.run(["chats", "list"], env)).stdout).toMatch(new RegExp(`ASSIGNEE.*\\n.*${member.id}`));
     expect((await place.json(["chats", "list", "--assignee", "none"], env)).chats).toHaveLength(0);
     const free = await place.json(["chats", "change", chatId, "--assignee", "none"], env);

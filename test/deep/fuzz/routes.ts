@@ -3,7 +3,7 @@ import { toJSONSchema } from "zod";
 import * as z from "zod/mini";
 import { reactionBody, readBody, typingBody } from "../../../src/chats/acts.ts";
 import { messagePatch } from "../../../src/chats/cancel-and-resend.ts";
-import { chatPatch } from "../../../src/chats/change-chat.ts";
+import { answeredBody, chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
@@ -148,7 +148,7 @@ const PUBLIC: Record<string, Shape> = {
   "POST /api/v1/chats": { body: newChatBody, weight: 8 },
   "GET /api/v1/chats/:id": { ids: chat, weight: 3 },
   "PATCH /api/v1/chats/:id": { ids: chat, body: chatPatch, weight: 3 },
-  "POST /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
+  "POST /api/v1/chats/:id/answered": { ids: chat, body: answeredBody, weight: 2 },
   "DELETE /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
   "GET /api/v1/chats/:id/messages": { ids: chat, query: messagesQuery, weight: 10 },
   "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },

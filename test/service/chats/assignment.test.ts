@@ -162,7 +162,7 @@ test.each([
   },
 );
 
-test.each(["assignee=", "assignee=me", "assignee=none&scheduled=true", "assignee=none&channel=web"])(
+test.each(["assignee=", "assignee=me", "assignee=none&scheduled=true", "assignee=none&contact=x"])(
   "GET /chats?%s is a 400 that names the filter",
   async (query) => {
     const { api } = await team();

@@ -23,6 +23,8 @@ test("POST /chats returns a 201 with all fields, and GET returns the same chat",
       assigneeId: null,
       replyUntil: null,
       marketing: null,
+      state: "open",
+      snoozedUntil: null,
     },
   });
   expect((await api("GET", `/chats/${answer.body.chat.id}`)).body).toEqual(answer.body);

@@ -1,6 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Chat } from "../../../src/model/chat.ts";
+import { OPEN, type WorkStatus } from "../../../src/model/work-state.ts";
 import { type Client, newChannel, newOrganization } from "../../support/harness.ts";
 import { Random } from "../../support/random.ts";
 
@@ -11,6 +12,7 @@ interface Reported {
   nextScheduledAt: number | null;
   assigneeId: string | null;
   name: string;
+  work: WorkStatus;
 }
 
 type Known = Reported & { id: string; life: number; channelId: string };
@@ -65,9 +67,14 @@ export class WalkedChats {
   /** The lists that can be walked. */
   walks(): Walk[] {
     const [channel] = this.#channels;
-    const newestFirst = ["", `channel=${channel}`, "channel=web", `assignee=${this.memberId}`, "assignee=none"];
+    const newestFirst = [
+      ...["", `channel=${channel}`, "channel=web", `assignee=${this.memberId}`, "assignee=none"],
+      ...["state=open", "state=closed&channel=web", `state=open&assignee=${this.memberId}`, "state=open&assignee=none"],
+      ...["assignee=none&channel=web", `assignee=${this.memberId}&channel=${channel}`, "state=snoozed"],
+    ];
     const oldestFirst = [
       ...["unanswered=true", "unanswered=true&channel=web", "unanswered=true&assignee=none"],
+      ...["unanswered=true&state=open", "unanswered=true&state=snoozed&channel=web"],
       ...["scheduled=true", `scheduled=true&channel=${channel}`, "search=a", "search=an&channel=web"],
     ];
     return [
@@ -148,7 +155,7 @@ export class WalkedChats {
     if (answer.outcome !== "opened") throw new Error(`The chat was not opened: ${answer.outcome}`);
     const { chatId: id, life } = answer.identity;
     this.#touched.add(id);
-    const nothing = { lastMessageAt: null, unansweredSince: null, nextScheduledAt: null, assigneeId: null };
+    const nothing = { lastMessageAt: null, unansweredSince: null, nextScheduledAt: null, assigneeId: null, work: OPEN };
     this.#chats.set(id, { id, life, channelId, name, ...nothing });
   }
 
@@ -172,6 +179,13 @@ export class WalkedChats {
       { nextScheduledAt: random.next() < 0.3 ? null : this.#now + random.between(0, 100_000) },
       { assigneeId: random.pick([null, this.memberId]) },
       { name: random.pick(NAMES) },
+      {
+        work: random.pick([
+          OPEN,
+          { state: "snoozed", snoozedUntil: this.#now + 1 },
+          { state: "closed", snoozedUntil: null },
+        ]),
+      },
     ];
     const isFirst = lag === 0;
     await this.#report({ ...known, ...(isFirst ? Object.assign({}, ...random.shuffle(news)) : random.pick(news)) });

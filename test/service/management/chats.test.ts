@@ -38,6 +38,8 @@ test("the operator creates a chat like a client, and the same address gets the s
     assigneeId: null,
     replyUntil: null,
     marketing: null,
+    state: "open",
+    snoozedUntil: null,
   });
   const again = await admin("POST", path, { channelId, contact: { address: "anna", name: "Other" } });
   expect([again.status, again.body]).toEqual([200, { chat }]);

@@ -79,12 +79,12 @@ const PLAIN_SABOTEURS = wrongVersions({
       `if (!identity || identity.channelKind === "web" || this.scheduled.nextDueAt() !== null) return null;`,
     ],
     "the alarm of the next due message is forgotten": [
-      "this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now())]))",
+      "this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now()), this.work.dueAt()]))",
       "this.alarm.by(this.report.changed())",
     ],
     "a deletion that broke off is not continued": [
-      "expiry: queue.expiry, queue, report, contact, retention, erasure,",
-      `expiry: queue.expiry, queue, report, contact, erasure, retention: {
+      "expiry: queue.expiry, queue, work, report, contact, retention, erasure,",
+      `expiry: queue.expiry, queue, work, report, contact, erasure, retention: {
       dueAt: () => null, run: (now: number) => retention.run(now), forget: () => retention.forget(),
     },`,
     ],

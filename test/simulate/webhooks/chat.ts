@@ -64,6 +64,7 @@ export class SubscriptionChat {
       scheduled: { nextDueAt: () => null },
       acts: { readUpTo: () => null },
       consent: { marketing: () => null },
+      work: { now: () => ({ state: "open", snoozedUntil: null }), closedAfter: () => null },
       details: {
         assigneeId: () => null,
         assignees: () => () => null,

@@ -134,10 +134,12 @@ export class MessageLog {
     const queued = this.newest().queued + Number(message.status === "QUEUED");
     const at = Date.parse(message.createdAt);
     const type = message.direction === "INBOUND" ? "message.received" : "message.created";
-    this.commit([{ type, seq: message.seq, note: null, at }], () => {
+    const { opening } = row;
+    this.commit([{ type, seq: message.seq, note: null, at }, ...(opening ? [opening.event] : [])], () => {
       row.scheduled?.remove();
       row.takeFile?.();
       row.unhold?.();
+      opening?.write();
       insertRow(this.#messages, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };

@@ -1,6 +1,7 @@
 import type { Media, UsedTemplate } from "../../../model/chat-answers.ts";
 import { expiryOf, type Message } from "../../../model/message.ts";
 import type { LateTable } from "./chat-tables.ts";
+import type { NewEvent } from "./event-log.ts";
 
 export interface NewMessage {
   message: Message;
@@ -18,6 +19,8 @@ export interface NewMessage {
   takeFile?: (() => void) | undefined;
   /** Removes an echo from those that are held, in the same commit. */
   unhold?: (() => void) | undefined;
+  /** The contact's message opens the chat; null or absent if it is open. */
+  opening?: { event: NewEvent; write: () => void } | null;
   /** Set for a message that was scheduled: its id does not end with its seq. */
   scheduled?: {
     /** Removes it from the scheduled messages, in the same commit. */

@@ -1,4 +1,5 @@
-import { pairs } from "../arguments.ts";
+import { WORK_STATES } from "../../../model/work-state.ts";
+import { pairs, wholeNumber } from "../arguments.ts";
 import { command, flag, listOption, option } from "../command.ts";
 import { switchOf } from "../option-values.ts";
 
@@ -6,7 +7,7 @@ import { switchOf } from "../option-values.ts";
 export const chatCommands = [
   command({
     name: "chats change",
-    about: "Change a chat's contact name, metadata or assignee, or whether the contact takes marketing",
+    about: "Change a chat's contact name, metadata, assignee or state, or whether the contact takes marketing",
     operands: ["chat"],
     options: {
       name: option("name", "The contact's name"),
@@ -15,6 +16,9 @@ export const chatCommands = [
       "remove-metadata": listOption("name", "A pair of metadata to remove"),
       assignee: option("mbr_…|none", "The member to assign the chat to; none unassigns it"),
       marketing: option("on|off", "off: the contact has opted out of marketing templates"),
+      state: option("state", `The state: ${WORK_STATES.join(", ")}; snoozed needs --until`),
+      until: option("time", "When the snooze ends, for example 2027-01-31T09:00:00Z"),
+      "if-seq": option("n", "Change the state only if the chat's newest message has this seq"),
       "if-assignee": option("mbr_…|none", "Assign it only if this member has it now; none: only if nobody has it"),
     },
     async run({ operands, options, service, out }) {
@@ -30,12 +34,18 @@ export const chatCommands = [
           ...(options.marketing !== undefined && {
             marketing: { optedOut: !switchOf(options.marketing, "marketing") },
           }),
+          state: options.state,
+          snoozedUntil: options.until,
+          ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
         },
         optionOf: {
           "contact.name": "--name",
           metadata: "--metadata",
           assigneeId: "--assignee",
           ifAssigneeId: "--if-assignee",
+          state: "--state",
+          snoozedUntil: "--until",
+          ifSeq: "--if-seq",
         },
       });
       out.record(body, body.chat);
@@ -45,7 +55,12 @@ export const chatCommands = [
     name: "chats answered",
     about: "Mark a chat as answered, until the contact writes again",
     operands: ["chat"],
-    call: ({ operands, service }) => service.asClient("POST", `/chats/${operands.chat}/answered`),
+    options: { "if-seq": option("n", "Only if the chat's newest message has this seq") },
+    call: ({ operands, options, service }) =>
+      service.asClient("POST", `/chats/${operands.chat}/answered`, {
+        body: { ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq") },
+        optionOf: { ifSeq: "--if-seq" },
+      }),
     shows: "chat",
   }),
   command({

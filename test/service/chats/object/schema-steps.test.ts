@@ -8,8 +8,13 @@ import { stopTheClock } from "./delivery/conversation.ts";
 stopTheClock();
 
 /** Takes back the steps of an organization's object that number the moves of chats in lists, and later ones. */
-const UNDO_MOVES = `alter table chats drop column username; alter table chats drop column same_as;
-  alter table chats drop column marketing; alter table chats drop column contact_wrote_at; drop index chats_due; alter table chats drop column next_due_at; drop index chats_unanswered; drop index chats_scheduled;
+const UNDO_MOVES = `drop index chats_by_channel; drop index chats_by_assignee; drop index chats_unanswered;
+  alter table chats drop column work_state; alter table chats drop column snoozed_until;
+  create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
+  create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
+    where assignee is not null and active_at is not null;
+  alter table chats drop column username; alter table chats drop column same_as;
+  alter table chats drop column marketing; alter table chats drop column contact_wrote_at; drop index chats_due; alter table chats drop column next_due_at; drop index chats_scheduled;
   alter table channels drop column moves; alter table chats drop column unanswered_move;
   alter table chats drop column scheduled_move; alter table chats drop column name_move;
   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id) where unanswered_since is not null;
