@@ -141,12 +141,17 @@ export class KeyModel {
 
   /**
    * What the service counts ahead is lost.
-   * @param ahead as it is seen. Nobody sees it in a window that is used up, until the limit is raised, or in one that is
-   *   over, until the clock is set back
+   * @param ahead as it is seen. Nobody sees it in a window that is used up, until the limit is raised, or in a window or a
+   *   month that is over, until the clock is set back
    */
   lose(ahead: Counts): void {
-    const isSeen = this.#isRunning() && this.window(ahead).remaining > 0;
-    this.lost = { month: ahead.month, window: isSeen ? ahead.window : this.mostAhead().window };
+    const most = this.mostAhead();
+    const isWindowSeen = this.#isRunning() && this.window(ahead).remaining > 0;
+    const isMonthSeen = this.month() === this.counted;
+    this.lost = {
+      window: isWindowSeen ? ahead.window : most.window,
+      month: isMonthSeen ? ahead.month : most.month,
+    };
   }
 
   /** What of the service's count was not admitted. */
