@@ -2,18 +2,16 @@ import * as z from "zod/mini";
 import { type ChatStub, callChat, type Owner } from "../calls/call-chat.ts";
 import { permissionsOf } from "../db/members.ts";
 import { fault } from "../http/validation.ts";
-import type { Caller } from "../model/caller.ts";
+import { type Caller, callerName } from "../model/caller.ts";
 import { type Chat, contactNameField } from "../model/chat.ts";
-import type { AsOwner, ChangeAnswer, StateChange } from "../model/chat-answers.ts";
+import type { AsOwner, ChangeAnswer } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
-import { bodyId, instant, optional } from "../model/field.ts";
-import { metadataPatch } from "../model/message.ts";
+import { bodyId, instant } from "../model/field.ts";
+import { ifSeqField, metadataPatch } from "../model/message.ts";
 import { canTakeChats } from "../model/permission.ts";
-import { MAX_SNOOZE_DAYS, WORK_STATES } from "../model/work-state.ts";
+import { snoozeFault } from "../model/schedule.ts";
+import { WORK_STATES } from "../model/work-state.ts";
 import { readChat } from "./get-chat.ts";
-
-const DAY_MS = 86_400_000;
-const seq = optional(z.int().check(z.gte(0)));
 
 /**
  * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is
@@ -28,7 +26,7 @@ export const chatPatch = z
     marketing: z.optional(z.object({ optedOut: z.boolean() })),
     state: z.nullish(z.enum(WORK_STATES)),
     snoozedUntil: z.nullish(instant),
-    ifSeq: seq,
+    ifSeq: ifSeqField,
   })
   .check(
     z.refine(({ state, snoozedUntil }) => state !== "snoozed" || snoozedUntil != null, {
@@ -50,7 +48,7 @@ export const chatPatch = z
   );
 
 /** The body of `POST /chats/{id}/answered`. */
-export const answeredBody = z.object({ ifSeq: seq });
+export const answeredBody = z.object({ ifSeq: ifSeqField });
 
 /**
  * Changes the contact's name, the metadata, the assignee and the state of a chat, and whether the contact takes marketing.
@@ -65,9 +63,10 @@ export async function patchChat(
   chatId: string,
   { contact, metadata, assigneeId, ifAssigneeId, marketing, ...work }: z.output<typeof chatPatch>,
 ): Promise<Chat> {
-  if (work.snoozedUntil != null) checkSnooze(work.snoozedUntil, Date.now());
+  const wrong = work.snoozedUntil == null ? null : snoozeFault(work.snoozedUntil, Date.now());
+  if (wrong) throw fault("snoozedUntil", wrong);
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
-  const by = nameOf(caller);
+  const by = callerName(caller);
   const details = { name: contact === null ? null : contact?.name, metadata };
   const assignment = assigneeId === undefined ? null : { assigneeId, ifAssigneeId, by };
   const said = marketing ? { ...marketing, by: by.type === "key" ? ("key" as const) : ("member" as const) } : null;
@@ -79,18 +78,6 @@ export async function patchChat(
   if (said) return changed(env, caller, chatId, (chat, as) => chat.changeMarketing(as, said, details, assignment));
   if (!assignment) return changed(env, caller, chatId, (chat, as) => chat.patch(as, details));
   return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, details));
-}
-
-/** @param until Unix milliseconds. @throws ApiError `validation_failed` for the past, and for more than 366 days ahead */
-function checkSnooze(until: number, now: number): void {
-  if (until <= now) throw fault("snoozedUntil", "must be in the future");
-  if (until > now + MAX_SNOOZE_DAYS * DAY_MS) {
-    throw fault("snoozedUntil", `must be at most ${MAX_SNOOZE_DAYS} days ahead`);
-  }
-}
-
-function nameOf({ principal: { type, id, name } }: Caller): StateChange["by"] {
-  return { type, id, name };
 }
 
 /** @throws ApiError `member_not_found`; `validation_failed` for a member who only reads, so could answer nobody */
@@ -126,7 +113,7 @@ export function markAnswered(
  *   organization's object does not answer: repeat the call
  */
 export function markUnanswered(env: Env, caller: Caller, chatId: string): Promise<Chat> {
-  return changed(env, caller, chatId, (chat, as) => chat.unanswered(as, nameOf(caller)));
+  return changed(env, caller, chatId, (chat, as) => chat.unanswered(as, callerName(caller)));
 }
 
 async function changed(

@@ -3,7 +3,7 @@ import { callChat } from "../calls/call-chat.ts";
 import { membersWith } from "../db/members.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import type { Caller } from "../model/caller.ts";
+import { type Caller, callerName } from "../model/caller.ts";
 import { ApiError, type Fault } from "../model/error.ts";
 import { bodyId, optional, queryText, requiredText } from "../model/field.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
@@ -35,10 +35,9 @@ export async function addNote(
   idempotencyKey: string | null,
 ): Promise<{ doc: string; replayed: boolean }> {
   const mentions = [...new Set(given)];
-  const { type, id, name } = caller.principal;
   const draft = {
     id: newId("note", jurisdictionOf(caller.organizationId)),
-    ...{ content, mentions, author: { type, id, name }, faults: await faultsIn(env, caller, given) },
+    ...{ content, mentions, author: callerName(caller), faults: await faultsIn(env, caller, given) },
     idempotencyHash: idempotencyKey === null ? null : await noteHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions),
   };
@@ -81,10 +80,9 @@ export async function deleteNote(
   caller: Caller,
   { chatId, noteId }: { chatId: string; noteId: string },
 ): Promise<string> {
-  const { type, id, name } = caller.principal;
   const mayAll = caller.permissions.includes("chats:erase");
   const answer = await callChat(env, caller, chatId, (chat, as) =>
-    chat.deleteNote(as, noteId, { type, id, name }, mayAll),
+    chat.deleteNote(as, noteId, callerName(caller), mayAll),
   );
   if (answer.outcome === "ok") return answer.doc;
   if (answer.outcome === "no_note") throw new ApiError("note_not_found");

@@ -1,3 +1,4 @@
+import type { CallerName } from "./chat-answers.ts";
 import type { ErrorCode } from "./error.ts";
 import type { Permission } from "./permission.ts";
 import type { Region } from "./region.ts";
@@ -28,6 +29,11 @@ export interface Caller {
   publicName?: string;
   /** Set for a session that began with this passkey. */
   passkeyId?: string | undefined;
+}
+
+/** Who makes a request, as messages and events name them. */
+export function callerName({ principal: { type, id, name } }: Pick<Caller, "principal">): CallerName {
+  return { type, id, name };
 }
 
 /**

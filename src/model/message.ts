@@ -184,9 +184,12 @@ export function mergedMetadata(
   return { faults: merged.error.issues.map(({ message }) => ({ path: "metadata", message })) };
 }
 
+/** A request's condition: the newest message of the chat has this seq. */
+export const ifSeqField = optional(z.int().check(z.gte(0)));
+
 /** What must hold for a message to be stored. */
 const conditions = {
-  ifSeq: optional(z.int().check(z.gte(0))),
+  ifSeq: ifSeqField,
   ifOpen: optional(z.boolean()),
 };
 

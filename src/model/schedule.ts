@@ -2,9 +2,12 @@ import type { WalkedDue } from "./chat-answers.ts";
 import type { Fault } from "./error.ts";
 import { fromBase62, toDigits } from "./id.ts";
 
-/** How far ahead a message can be scheduled. */
+/** How far ahead a message can be scheduled, and a chat snoozed. */
 export const MAX_AHEAD_DAYS = 366;
 const DAY_MS = 86_400_000;
+
+const NOT_AHEAD = "must be in the future";
+const TOO_FAR_AHEAD = `must be at most ${MAX_AHEAD_DAYS} days ahead`;
 
 /** When a message is sent, and from when on no attempt begins. Unix milliseconds. */
 interface MessageTimes {
@@ -19,15 +22,25 @@ interface MessageTimes {
  */
 export function timeFaults({ scheduledAt, expiresAt }: MessageTimes, now: number): Fault[] {
   const faults: Fault[] = [];
-  if (scheduledAt != null && scheduledAt > now + MAX_AHEAD_DAYS * DAY_MS) {
-    faults.push({ path: "scheduledAt", message: `must be at most ${MAX_AHEAD_DAYS} days ahead` });
+  if (scheduledAt != null && isTooFarAhead(scheduledAt, now)) {
+    faults.push({ path: "scheduledAt", message: TOO_FAR_AHEAD });
   }
   if (expiresAt == null) return faults;
-  if (expiresAt <= now) faults.push({ path: "expiresAt", message: "must be in the future" });
+  if (expiresAt <= now) faults.push({ path: "expiresAt", message: NOT_AHEAD });
   else if (scheduledAt != null && expiresAt <= scheduledAt) {
     faults.push({ path: "expiresAt", message: "must be later than scheduledAt" });
   }
   return faults;
+}
+
+/** What is wrong with the end of a snooze, for an error; null if nothing is. Both times are Unix milliseconds. */
+export function snoozeFault(until: number, now: number): string | null {
+  if (until <= now) return NOT_AHEAD;
+  return isTooFarAhead(until, now) ? TOO_FAR_AHEAD : null;
+}
+
+function isTooFarAhead(at: number, now: number): boolean {
+  return at > now + MAX_AHEAD_DAYS * DAY_MS;
 }
 
 const CURSOR =

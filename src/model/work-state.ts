@@ -2,9 +2,6 @@
 export const WORK_STATES = ["open", "snoozed", "closed"] as const;
 export type WorkState = (typeof WORK_STATES)[number];
 
-/** How far ahead a chat can be snoozed. */
-export const MAX_SNOOZE_DAYS = 366;
-
 /** The state of a chat's work. */
 export interface WorkStatus {
   state: WorkState;

@@ -6,7 +6,6 @@ import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CARDS, MAX_INTERACTIVE_CONTENT } from "../model/content-schema.ts";
 import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../model/message.ts";
 import { MAX_AHEAD_DAYS } from "../model/schedule.ts";
-import { MAX_SNOOZE_DAYS } from "../model/work-state.ts";
 import { examples } from "./examples.ts";
 import type { RequestBodySpec } from "./operation.ts";
 
@@ -89,7 +88,7 @@ export const chatChange: RequestBodySpec = {
     "marketing.optedOut": "`true`: a marketing template to the contact is a 409 `opted_out`. `false`: it is sent.",
     state:
       "`open`, `snoozed` (with `snoozedUntil`) or `closed`. Null is `open`. Closing also marks the chat as answered. The contact's next message opens the chat.",
-    snoozedUntil: `When the snooze ends: RFC 3339 with an offset, in the future and at most ${MAX_SNOOZE_DAYS} days ahead. Only with the state \`snoozed\`, which needs it.`,
+    snoozedUntil: `When the snooze ends: RFC 3339 with an offset, in the future and at most ${MAX_AHEAD_DAYS} days ahead. Only with the state \`snoozed\`, which needs it.`,
     ifSeq:
       "Changes the chat only if its newest message has this `seq`. Otherwise the response is 409 `chat_moved_on`, and nothing changes. Only with `state`.",
   },

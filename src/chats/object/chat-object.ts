@@ -7,6 +7,7 @@ import type { KnownChat } from "../../model/organization.ts";
 import type { Visitor } from "../../model/visitor.ts";
 import type { EventRange } from "../../model/webhook.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
+import { hasDueWork } from "../../platform/object/due-work.ts";
 import { ChatParts } from "./chat-parts.ts";
 import { describeQueue } from "./delivery/queue.ts";
 import { UNKNOWN } from "./identity.ts";
@@ -388,7 +389,8 @@ export class ChatObject extends DurableObject<Env> {
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
   override async alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     // The platform repeats an alarm only a few times. A repeated one waits for nothing.
-    if (!invocation?.isRetry && (this.parts.scheduled.hasDue || this.parts.work.hasDue)) {
+    const { scheduled, work, clock } = this.parts;
+    if (!invocation?.isRetry && [scheduled, work].some((part) => hasDueWork(part, clock.now()))) {
       // Before the wait: a call meanwhile must not set an alarm in place of the platform's repeat of this one.
       this.parts.alarm.rang();
       await turnsOf(this.env).begin();

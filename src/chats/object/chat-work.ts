@@ -74,15 +74,6 @@ export class ChatWork implements DuePart {
     return this.#parts.adoption.identity() ? this.#stored().snoozedUntil : null;
   }
 
-  /** Whether `run` has something to do. Never throws: the run handles the fault. */
-  get hasDue(): boolean {
-    try {
-      return (this.dueAt() ?? Number.POSITIVE_INFINITY) <= Date.now();
-    } catch {
-      return false;
-    }
-  }
-
   /** Ends the snooze, if its time has come. */
   run(now: number): void {
     const until = this.dueAt();

@@ -19,6 +19,15 @@ export interface DuePart extends Partial<ObjectPart> {
   run(now: number): unknown;
 }
 
+/** Whether a part has something to do. Never throws: its run handles the fault. */
+export function hasDueWork(part: Pick<DuePart, "dueAt">, now: number): boolean {
+  try {
+    return (part.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
+  } catch {
+    return false;
+  }
+}
+
 interface Work {
   name: string;
   part: DuePart;

@@ -156,12 +156,12 @@ const PLAIN_SABOTEURS = wrongVersions({
 const RARE_SABOTEURS = wrongVersions({
   "src/chats/object/scheduled/scheduled-messages.ts": {
     "a send takes the room for which a due message waits": [
-      `if (this.#rest?.isForRoom && this.#limit() !== "chat_backlog") this.#rest = null;`,
+      `if (this.#tries.isForRoom && this.#limit() !== "chat_backlog") this.#tries.goOn();`,
       "",
     ],
     "a deleted chat's scheduled messages stay in memory": [
-      "  forget(): void {\n    this.#forgetRows();\n    this.#rest = null;",
-      "  forget(): void {\n    this.#rest = null;",
+      "  forget(): void {\n    this.#forgetRows();\n    this.#tries.forget();",
+      "  forget(): void {\n    this.#tries.forget();",
     ],
   },
   "src/chats/object/retention/retention.ts": {

@@ -26,27 +26,12 @@ import { type AcceptedDraft, scheduledMessage } from "../log/new-message.ts";
 import { redacted } from "../log/redaction.ts";
 import type { SendConditions } from "../send-conditions.ts";
 import { withStatus } from "../status-change.ts";
-import {
-  bySoonest,
-  changedTimes,
-  dueStep,
-  isDue,
-  MAX_SCHEDULED,
-  placeAt,
-  purgeAt,
-  type Rest,
-  SOON_MS,
-} from "./decisions.ts";
+import { bySoonest, changedTimes, dueStep, isDue, MAX_SCHEDULED, purgeAt, SOON_MS } from "./decisions.ts";
 import { type EndedRow, EndedWithoutSeq, UNANSWERED } from "./ended-without-seq.ts";
 import { scheduledEvent, timeOf, withTimes } from "./message-times.ts";
+import { PlaceTries } from "./place-tries.ts";
 import { type RowWithoutSeq, type ScheduledEntry, ScheduledRows } from "./scheduled-rows.ts";
 
-/** Delay after an error. */
-const AGAIN_AFTER_MS = 30_000;
-/** How long a message that can't be placed holds up the others, so that a passing error changes no order. */
-const HOLD_MS = 300_000;
-/** After that it no longer blocks the others: it is retried alone, each wait twice the last, at most this long. */
-const MAX_AGAIN_MS = 3_600_000;
 /** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
 const PURGE_SIZE = 250;
 
@@ -74,9 +59,7 @@ export class ScheduledMessages implements DuePart {
   readonly #parts: Parts;
   readonly #rows: ScheduledRows;
   readonly ended: EndedWithoutSeq;
-  #rest: Rest | null = null;
-  /** Messages that can't be placed, and when each is tried again, Unix milliseconds. A new instance tries them at once. */
-  readonly #stuck = new Map<string, number>();
+  readonly #tries = new PlaceTries();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -91,44 +74,26 @@ export class ScheduledMessages implements DuePart {
     return soonest === Number.POSITIVE_INFINITY ? null : soonest;
   }
 
-  /** Whether `run` has something to do. Never throws: `run` handles the fault. */
-  get hasDue(): boolean {
-    const now = this.#parts.clock.now();
-    try {
-      return (this.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
-    } catch {
-      return false;
-    }
-  }
-
   /** Whether a message is about to take its place. */
   hasSoon(): boolean {
     const soon = this.#parts.clock.now() + SOON_MS;
     if (!this.#parts.adoption.identity()) return false;
-    return this.#rows.entries().some(({ id, dueAt }) => dueAt <= soon && this.#stuckUntil(id) <= soon);
+    return this.#rows.entries().some(({ id, dueAt }) => dueAt <= soon && this.#tries.aloneAt(id) <= soon);
   }
 
   /** When the alarm must ring, Unix milliseconds; null if never. */
   dueAt(now: number): number | null {
     if (!this.#parts.adoption.identity()) return null;
     const oldestAt = this.ended.oldestAt();
-    const nextPlaceAt = earliest(this.#rows.entries().map((entry) => this.#placeAt(entry, now)));
+    const nextPlaceAt = earliest(this.#rows.entries().map((entry) => this.#tries.nextAt(entry, now)));
     return earliest([nextPlaceAt, oldestAt === null ? null : purgeAt(oldestAt)]);
-  }
-
-  #placeAt({ id, dueAt }: ScheduledEntry, now: number): number {
-    return Math.max(placeAt(dueAt, this.#rest, now), this.#stuckUntil(id));
-  }
-
-  #stuckUntil(id: string): number {
-    return this.#stuck.get(id) ?? 0;
   }
 
   /** When a scheduled message tries to take its place, Unix milliseconds; null if it is not scheduled. */
   nextTryAt(id: string): number | null {
     const entry = this.#rows.entries().find((each) => each.id === id);
     const now = this.#parts.clock.now();
-    return entry ? Math.max(now, this.#placeAt(entry, now)) : null;
+    return entry ? Math.max(now, this.#tries.nextAt(entry, now)) : null;
   }
 
   /**
@@ -209,11 +174,11 @@ export class ScheduledMessages implements DuePart {
     if (!identity) return false;
     let due: ScheduledEntry[] = [];
     try {
-      if (this.#rest?.isForRoom && this.#limit() !== "chat_backlog") this.#rest = null;
+      if (this.#tries.isForRoom && this.#limit() !== "chat_backlog") this.#tries.goOn();
       if ((this.dueAt(now) ?? Number.POSITIVE_INFINITY) > now) return false;
       this.ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
-      due = this.#rows.entries().filter((entry) => isDue(this.#placeAt(entry, now), now));
-      if (due.sort(bySoonest).every((entry) => this.#tryToPlace(identity, entry, now))) this.#rest = null;
+      due = this.#rows.entries().filter((entry) => isDue(this.#tries.nextAt(entry, now), now));
+      if (due.sort(bySoonest).every((entry) => this.#tryToPlace(identity, entry, now))) this.#tries.goOn();
     } catch (error) {
       this.#interrupted(identity, error, now);
     }
@@ -226,18 +191,16 @@ export class ScheduledMessages implements DuePart {
 
   /** @returns whether the next message may follow */
   #tryToPlace(identity: ChatIdentity, entry: ScheduledEntry, now: number, isRepeat = false): boolean {
-    const { id, dueAt } = entry;
     try {
       const isNext = this.#placeOne(identity, entry, now);
-      this.#stuck.delete(id);
+      this.#tries.succeeded(entry);
       return isNext;
     } catch (error) {
-      const lateMs = now - dueAt;
-      this.#interrupted(identity, error, now, id);
-      if (lateMs < HOLD_MS) return false;
-      this.#rest = null;
+      this.#interrupted(identity, error, now, entry.id);
+      if (this.#tries.mustHold(entry, now)) return false;
+      this.#tries.goOn();
       if (!isRepeat) return this.#tryToPlace(identity, entry, now, true);
-      this.#stuck.set(id, now + Math.min(lateMs, MAX_AGAIN_MS));
+      this.#tries.tryAlone(entry, now);
       return true;
     }
   }
@@ -245,7 +208,7 @@ export class ScheduledMessages implements DuePart {
   /** @param messageId the message that can't be placed; absent for another fault */
   #interrupted({ chatId }: ChatIdentity, error: unknown, now: number, messageId?: string): void {
     this.#forgetRows();
-    this.#rest = { since: now, until: now + AGAIN_AFTER_MS, isForRoom: false };
+    this.#tries.restAfterFault(now);
     this.#parts.logger.error({ event: "scheduled_not_placed", chatId, messageId, error: causeOf(error) });
   }
 
@@ -325,8 +288,7 @@ export class ScheduledMessages implements DuePart {
 
   forget(): void {
     this.#forgetRows();
-    this.#rest = null;
-    this.#stuck.clear();
+    this.#tries.forget();
   }
 
   /** @returns whether the next message may follow */
@@ -336,7 +298,7 @@ export class ScheduledMessages implements DuePart {
     const unmet = this.#parts.conditions.refusalOf(identity, row);
     const next = dueStep({ dueAt: entry.dueAt, expiresAt }, unmet, this.#limit(), now);
     if (next.step === "wait") {
-      this.#rest = { since: now, until: next.until, isForRoom: true };
+      this.#tries.restForRoom(now, next.until);
       return false;
     }
     if (next.step === "place") this.#place(identity, row);
@@ -376,7 +338,7 @@ export class ScheduledMessages implements DuePart {
   /** The message that waited for room may have been moved or canceled. Then the next one is on time. */
   #endRestForRoom(now: number): void {
     const dueAt = this.nextDueAt();
-    if (this.#rest?.isForRoom && (dueAt === null || dueAt > now)) this.#rest = null;
+    if (this.#tries.isForRoom && (dueAt === null || dueAt > now)) this.#tries.goOn();
   }
 
   #commit(events: NewEvent[], write: () => void): void {

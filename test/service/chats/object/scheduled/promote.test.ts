@@ -5,6 +5,7 @@ import type { ChatParts } from "../../../../../src/chats/object/chat-parts.ts";
 import { turnsOf } from "../../../../../src/chats/object/scheduled/turns.ts";
 import { newId } from "../../../../../src/model/id.ts";
 import type { ShownMessage } from "../../../../../src/model/message.ts";
+import { hasDueWork } from "../../../../../src/platform/object/due-work.ts";
 import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, created, expectError, newOrganization, newTemplate, send } from "../../../../support/harness.ts";
 import { fakeNetworks, status } from "../../../../support/networks.ts";
@@ -58,7 +59,7 @@ test("while a chat waits for its turn, a call sets no alarm in place of the one 
     const ringing = chat.alarm();
     await until("it rings", () => parts.alarm.isBy(0));
     await parts.alarm.by(Date.now() + MINUTE);
-    expect(parts.scheduled.hasDue).toBe(true);
+    expect(hasDueWork(parts.scheduled, Date.now())).toBe(true);
     expect(await storage.getAlarm()).toBeNull();
     await ringing;
   });
