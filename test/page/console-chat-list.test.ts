@@ -244,7 +244,7 @@ test("what happens to a chat at once is one change of the list, and the newest c
 
 const STEPS = fc.oneof(
   fc.record({
-    does: fc.constantFrom("received", "created", "mine", "freed", "deleted"),
+    does: fc.constantFrom("received", "created", "mine", "freed", "deleted", "snoozed", "closed", "opened"),
     n: fc.nat(),
     count: fc.integer({ min: 1, max: 12 }),
   }),
@@ -273,7 +273,10 @@ function eventsOf(service: InboxService, { does, n, count }: Step): FollowedEven
     if (does === "new") return service.create();
     const chats = [...service.chats.keys()];
     const chosen = Number(chats[(n + each * 7) % chats.length]?.slice(4));
-    if (does === "received") return service.writes(chosen);
+    const isOpen = service.chats.get(`cht_${chosen}`)?.state === "open";
+    if (does === "received") return [service.writes(chosen), ...(isOpen ? [] : [service.move(chosen, "open")])];
+    if (does === "opened") return service.move(chosen, "open");
+    if (does === "snoozed" || does === "closed") return service.move(chosen, does);
     if (does === "created") return service.writes(chosen, "message.created");
     if (does === "mine") return service.assign(chosen, ME);
     if (does === "freed") return service.assign(chosen, null);
@@ -284,6 +287,9 @@ function eventsOf(service: InboxService, { does, n, count }: Step): FollowedEven
 test.each([
   ["all chats", {}],
   ["the unanswered ones", { view: "unanswered" }],
+  ["the open ones", { view: "open" }],
+  ["the snoozed ones", { view: "snoozed" }],
+  ["a member's closed ones", { view: "closed", assignee: ME }],
   ["those of a member", { assignee: ME }],
   ["nobody's", { assignee: NOBODY }],
   ["a member's unanswered ones", { view: "unanswered", assignee: ME }],
@@ -298,6 +304,7 @@ test.each([
           const service = new InboxService(count, (n) => ({
             assigneeId: n % 3 === 0 ? ME : null,
             unansweredSince: n % 2 === 0 ? new Date(n).toISOString() : null,
+            state: n % 5 === 1 ? ("snoozed" as const) : n % 10 === 3 ? ("closed" as const) : ("open" as const),
           }));
           const list = service.list(filter);
           void list.load();

@@ -77,19 +77,21 @@ test("a chat that is given to another member leaves the lists of the first one a
 });
 
 test("a chat is in a list once, and in its order, after any changes", () => {
-  const views: View[] = ["all", "unanswered", "scheduled"];
+  const views: View[] = ["all", "unanswered", "scheduled", "open", "snoozed", "closed"];
   const minute = fc.option(fc.integer({ min: 0, max: 50 }), { nil: null });
   const member = fc.constantFrom("mbr_1", "mbr_2", null);
   const id = fc.constantFrom("a", "b", "c", "d");
-  const change = fc.record({ id, last: minute, since: minute, next: minute, assigneeId: member });
+  const state = fc.constantFrom<Chat["state"]>("open", "snoozed", "closed");
+  const change = fc.record({ id, last: minute, since: minute, next: minute, assigneeId: member, state });
   const whose = fc.constantFrom("mbr_1", NOBODY, null);
   fc.assert(
     fc.property(fc.constantFrom(...views), whose, fc.array(change), (view, assignee, changes) => {
       const known = new Map<string, Chat>();
       let rows: Chat[] = [];
-      for (const { id, last, since, next, assigneeId } of changes) {
+      for (const { id, last, since, next, assigneeId, state } of changes) {
         const now = chat(id, {
           assigneeId,
+          state,
           lastMessageAt: last === null ? null : time(last),
           unansweredSince: since === null ? null : time(since),
           nextScheduledAt: next === null ? null : time(next),
@@ -171,7 +173,7 @@ test("an event that a row shows already changes nothing: the chat's creation, or
 
 test("an address names a filter, and none that is unknown", () => {
   const part = fc.constantFrom(null, NOBODY, "mbr_1", "chn_a&b=c#d");
-  const view = fc.constantFrom<View>("unanswered", "all", "scheduled");
+  const view = fc.constantFrom<View>("unanswered", "open", "snoozed", "closed", "all", "scheduled");
   const filter: fc.Arbitrary<Filter> = fc.record({ view, channel: part, assignee: part, search: fc.string() });
   fc.assert(
     fc.property(filter, (one) => {

@@ -1,11 +1,13 @@
+import { expect } from "vitest";
 import type { FollowedEvent } from "../../src/client/event.ts";
 import { type Chat, ParleyError } from "../../src/web/console/api.ts";
 import { type ApiRequest, createApi } from "../../src/web/console/api-client.ts";
 import { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
-import { ALL_CHATS, belongs, type Filter, inOrder, type View } from "../../src/web/console/inbox/chat-rows.ts";
+import { belongs, type Filter, filterOf, inOrder, type View } from "../../src/web/console/inbox/chat-rows.ts";
 import { chatRow } from "./chat-row.ts";
 
 const PAGE = 50;
+const ALL_CHATS = filterOf("?view=all");
 
 /** A time, this many seconds after the first chat was created. */
 const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
@@ -68,6 +70,15 @@ export class InboxService {
     return this.#event(changed, "chat.assigned", { chat: changed, assigneeId });
   }
 
+  /** The chat is opened, snoozed or closed. */
+  move(n: number, state: Chat["state"]): FollowedEvent {
+    const before = this.#chat(n);
+    const unansweredSince = state === "closed" ? null : before.unansweredSince;
+    const changed = { ...before, state, unansweredSince, snoozedUntil: state === "snoozed" ? at(1_000_000) : null };
+    this.chats.set(changed.id, changed);
+    return this.#event(changed, "chat.state", { chat: changed, state, snoozedUntil: changed.snoozedUntil });
+  }
+
   /** A new chat, the one with the greatest number. */
   create(): FollowedEvent {
     const created = chat(++this.#now);
@@ -101,7 +112,10 @@ export class InboxService {
       if (!found) throw new ParleyError("There is no such chat", { status: 404, code: "chat_not_found" });
       return { chat: found };
     }
-    const view = searchParams.has("unanswered") ? "unanswered" : "all";
+    const state = searchParams.get("state") as Chat["state"] | null;
+    const view = searchParams.has("unanswered") ? "unanswered" : (state ?? "all");
+    // The contact of a snoozed chat can wait too. The list of the unanswered ones is of the open ones.
+    if (view === "unanswered") expect(state).toBe("open");
     const assignee = searchParams.get("assignee");
     const all = this.rows({ view, assignee });
     const begin = beginOf(all, searchParams, view);

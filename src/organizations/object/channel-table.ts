@@ -21,8 +21,20 @@ interface DirectoryChannel {
 type ChannelRow = Omit<KnownChannel, "isClosed" | "retention"> & { closed: number; retention: string | null };
 type NumbersRow = Omit<ChannelNumbers, "health" | "attempts"> & { health: string | null; attempts: string };
 
-/** How the sums of a channel change. `depth`: the messages that wait; `chats`: all chats; the others: those in `Waiting`. */
-type ChannelChanges = Partial<Record<"chats" | "depth" | Waiting, number>> & {
+/** What is counted of the chats of a channel: all of them, those in a list, and the unanswered ones that are open. */
+const CHAT_COUNTS = {
+  chats: "chats",
+  unanswered: "unanswered",
+  scheduled: "scheduled",
+  unansweredOpen: "unanswered - unanswered_not_open",
+} as const satisfies Record<"chats" | "unansweredOpen" | Waiting, string>;
+export type ChatCount = keyof typeof CHAT_COUNTS;
+
+/**
+ * How the sums of a channel change. `depth`: the messages that wait; `chats`: all chats; `unansweredNotOpen`: those that
+ * wait for an answer and are snoozed or closed; the others: those in `Waiting`.
+ */
+type ChannelChanges = Partial<Record<"chats" | "depth" | "unansweredNotOpen" | Waiting, number>> & {
   /** The number of a move of one of its chats; null if none moved. See `lastMove`. */
   move?: number | null;
 };
@@ -135,26 +147,28 @@ export class ChannelTable {
     return changed.map(({ id }) => id);
   }
 
-  /** How many chats the given channels have; or how many wait for an answer, or have a scheduled message. */
-  countChats(ids: string[], what: "chats" | Waiting = "chats"): number {
-    const query = `select coalesce(sum(${what}), 0) as total from channels
+  /** How many chats the given channels have: all, or those in `CHAT_COUNTS`. */
+  countChats(ids: string[], what: ChatCount = "chats"): number {
+    const query = `select coalesce(sum(${CHAT_COUNTS[what]}), 0) as total from channels
       where id in (select value from json_each(?))`;
     return this.#sql.exec<{ total: number }>(query, JSON.stringify(ids)).one().total;
   }
 
   /** Adds to a channel's sums, and to what is counted of it. Writes nothing if nothing changes. */
   count(id: string, changes: ChannelChanges, counts: ChannelCounts, now: number): void {
-    const { chats = 0, depth = 0, unanswered = 0, scheduled = 0, move = null } = changes;
+    const { chats = 0, depth = 0, unanswered = 0, unansweredNotOpen = 0, scheduled = 0, move = null } = changes;
     const { newChats: _, ...ofMessages } = counts;
     const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
-    if (!hasCounts && chats === 0 && unanswered === 0 && scheduled === 0 && move === null) return;
+    const sums = [chats, depth, unanswered, unansweredNotOpen, scheduled];
+    if (!hasCounts && sums.every((sum) => sum === 0) && move === null) return;
     const query = "select attempts, history from channels where id = ?";
     const [row] = this.#sql.exec<{ attempts: string; history: string | null }>(query, id).toArray();
     if (!row) return;
     this.#sql.exec(
-      `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?,
-         moves = coalesce(?, moves), attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
-      ...[chats, depth, unanswered, scheduled, move],
+      `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?,
+         unanswered_not_open = unanswered_not_open + ?, scheduled = scheduled + ?, moves = coalesce(?, moves),
+         attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
+      ...[...sums, move],
       JSON.stringify(addCounts(JSON.parse(row.attempts) as ChannelCounts, counts)),
       ...[addToHistory(row.history, counts, now), hasCounts ? now : null, id],
     );

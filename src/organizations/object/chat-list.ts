@@ -11,7 +11,7 @@ import type {
 } from "../../model/organization.ts";
 import { WORK_STATES } from "../../model/work-state.ts";
 import { isBefore, rangesOf, readRanges, type Select, unionOf } from "./activity-ranges.ts";
-import type { ChannelTable } from "./channel-table.ts";
+import type { ChannelTable, ChatCount } from "./channel-table.ts";
 import { type Place, parseCursor, parseSearchCursor, printCursor, type Walk } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-row.ts";
 import { ContactPages } from "./contact-pages.ts";
@@ -44,15 +44,12 @@ export class ChatList {
   }
 
   /** The answer of an organization without chats. */
-  static empty(
-    { channel, contact, search, assignee, state }: ChatFilter,
-    position: ChatPosition | WaitingPosition,
-  ): ListAnswer {
+  static empty(filter: ChatFilter, position: ChatPosition | WaitingPosition): ListAnswer {
     const { limit } = position;
     if ("page" in position) return ok([], { ...pagination({ ...position, total: 0 }), cursor: null }, "empty");
     if (!("after" in position) || position.after !== null) return UNKNOWN_CURSOR;
-    const isAlone = [channel, contact, search, assignee, state].every((one) => one === undefined);
-    return ok([], { limit, ...(isAlone && { total: 0 }), hasMore: false, cursor: null }, "empty");
+    const total = countOf(filter) && { total: 0 };
+    return ok([], { limit, ...total, hasMore: false, cursor: null }, "empty");
   }
 
   /** A chat or a channel changed. */
@@ -134,8 +131,8 @@ export class ChatList {
       contact === undefined || waiting === undefined
         ? this.#waiting.page({ waiting, assignee, state }, ids, walk, limit, lastMove)
         : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
-    const isAlone = channel === undefined && contact === undefined && isOfAll;
-    const total = isAlone && { total: this.#channels.countChats(ids, waiting) };
+    const counted = countOf(filter);
+    const total = counted && { total: this.#channels.countChats(ids, counted) };
     const isNewer = hasNewer || (waiting === undefined && this.#hasNewer(walk, channels, filter));
     const cursor = next && printCursor(organizationId, filter, { ...next, hasNewer: isNewer });
     return { rows, pagination: walked({ limit, ...total }, cursor, isNewer) };
@@ -282,6 +279,13 @@ export class ChatList {
       return channel && !channel.isClosed ? [printChat(row, channel, hasLastMessage)] : [];
     });
   }
+}
+
+/** Which number of chats the length of a list is; undefined if it is not counted. */
+function countOf({ channel, contact, search, assignee, state, waiting }: ChatFilter): ChatCount | undefined {
+  if ([channel, contact, search, assignee].some((one) => one !== undefined)) return undefined;
+  if (state === undefined) return waiting;
+  return waiting === "unanswered" && state === "open" ? "unansweredOpen" : undefined;
 }
 
 /** @param chats the JSON of each */

@@ -2,7 +2,7 @@ import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { subtractCounts } from "../../model/counts.ts";
 import type { ChannelCounts, ChatReport, CountedName, Waiting } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import type { ChatRow } from "./chat-row.ts";
+import { type ChatRow, unansweredNotOpen } from "./chat-row.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
@@ -107,6 +107,7 @@ export class ChatReports {
     const changes = {
       depth: depth - row.depth,
       unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
+      unansweredNotOpen: unansweredNotOpen(indexed) - unansweredNotOpen(row),
       scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
       move: moves.move,
     };

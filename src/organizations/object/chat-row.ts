@@ -69,6 +69,11 @@ function timeAsJson(at: number | null): string {
   return at === null ? "null" : `"${new Date(at).toISOString()}"`;
 }
 
+/** 1 if a chat waits for an answer although it is snoozed or closed; else 0. */
+export function unansweredNotOpen({ unanswered_since, work_state }: Pick<ChatRow, "unanswered_since" | "work_state">) {
+  return Number(unanswered_since !== null && work_state !== "open");
+}
+
 /** All addresses that lead to a chat, the first one first. */
 export function addressesOf({ address, others }: Pick<ChatRow, "address" | "others">): string[] {
   return others === null ? [address] : [address, ...(JSON.parse(others) as string[])];

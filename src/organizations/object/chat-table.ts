@@ -2,7 +2,7 @@ import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { AddressChange } from "../../model/network.ts";
 import type { Alike, KnownChannel, OpenRequest } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { addressesOf, CHAT_COLUMNS, type ChatRow, sameAs } from "./chat-row.ts";
+import { addressesOf, CHAT_COLUMNS, type ChatRow, sameAs, unansweredNotOpen } from "./chat-row.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
@@ -159,6 +159,7 @@ export class ChatTable {
         chats: -1,
         depth: -row.depth,
         unanswered: -Number(row.unanswered_since !== null),
+        unansweredNotOpen: -unansweredNotOpen(row),
         scheduled: -Number(row.next_scheduled_at !== null),
       };
       this.#channels.count(row.channel_id, changes, {}, now);

@@ -272,4 +272,10 @@ export const ORGANIZATION_SCHEMA = [
    drop index chats_unanswered;
    create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move, work_state)
      where unanswered_since is not null;`,
+  // - channels.unanswered_not_open: How many of its unanswered chats are snoozed or closed.
+  `alter table channels add column unanswered_not_open integer not null default 0;
+   update channels set unanswered_not_open = found.chats
+     from (select channel_id, count(*) as chats from chats
+       where unanswered_since is not null and work_state <> 'open' group by channel_id) as found
+     where found.channel_id = channels.id;`,
 ];

@@ -1,12 +1,15 @@
 // biome-ignore-all assist/source/organizeImports: like code stands close together in the file, because it compresses well
 /** The screens that manage an organization, and what is opened in the inbox now and then: in a file that is fetched later. */
+import "./style/screens.ts";
 export { Organizations } from "./screens/organizations.tsx";
 export { LaterDialog } from "./inbox/later-dialog.tsx";
+export { SnoozeDialog } from "./inbox/snooze-dialog.tsx";
 export { OrganizationScreen } from "./screens/organization-screen.tsx";
 export { ContactPanel } from "./inbox/contact-panel.tsx";
 export { MessagePanel } from "./inbox/message-panel.tsx";
 export { UndoDialog } from "./inbox/undo-dialog.tsx";
 export { ShortcutList } from "./shortcut-list.tsx";
+export { NoChats } from "./inbox/no-chats.tsx";
 export { NewChat } from "./inbox/new-chat.tsx";
 export { Banners } from "./notifications/banners.tsx";
 export { ChoicesDialog } from "./inbox/choices-dialog.tsx";

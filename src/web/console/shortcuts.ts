@@ -44,7 +44,7 @@ addEventListener("keydown", (event) => {
   const isOff = !areKeysOn.value || isElsewhere || document.querySelector("dialog[open]") !== null;
   if (!needsModifier && isOff) return;
   const sequence = Date.now() - firstAt < SEQUENCE_MS ? `${first} ${name}` : "";
-  const found = shortcuts.value.findLast(({ keys }) => keys === sequence || keys === name);
+  const found = shortcutOf(sequence) ?? shortcutOf(name);
   [first, firstAt] = [name, Date.now()];
   if (!found) return;
   event.preventDefault();
@@ -52,6 +52,10 @@ addEventListener("keydown", (event) => {
   if (event.repeat && !found.repeats) return;
   found.run();
 });
+
+function shortcutOf(pressed: string): Shortcut | undefined {
+  return shortcuts.value.findLast(({ keys }) => keys === pressed);
+}
 
 /** Makes shortcuts work while a part of the page is shown. */
 export function useShortcuts(own: Shortcut[]): void {

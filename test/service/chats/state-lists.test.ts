@@ -1,7 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
-import { expectFaults, newChannel, newChat } from "../../support/harness.ts";
+import { client, expectFaults, newChannel, newChat, newKey } from "../../support/harness.ts";
+import { Random } from "../../support/random.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { team } from "./assignment-fixtures.ts";
 import { report } from "./inbound.ts";
@@ -73,7 +74,7 @@ test("a list of a state is continued with its cursor, which belongs to its filte
   expectFaults(await api("GET", "/chats?state=open&page=1"), "page");
   expectFaults(await api("GET", `/chats?state=open&after=${cursor}`), "after");
   const waiting = (await api("GET", "/chats?unanswered=true&state=open&limit=1")).body;
-  expect(waiting.pagination).toEqual({ limit: 1, hasMore: true, cursor: expect.any(String) });
+  expect(waiting.pagination).toEqual({ limit: 1, total: 3, hasMore: true, cursor: expect.any(String) });
   expect(await idsOf(`unanswered=true&state=open&limit=1&after=${waiting.pagination.cursor}`)).toEqual([ids.annsOpen]);
 });
 
@@ -102,13 +103,60 @@ test.each([
 
 test("an organization without chats has none in any state", async () => {
   const { api } = await team();
+  const read = async (query: string) => (await api("GET", `/chats?${query}`)).body;
+  const none = { limit: 20, hasMore: false, cursor: null };
   for (const query of ["state=open", "state=closed&unanswered=true"]) {
-    expect((await api("GET", `/chats?${query}`)).body).toEqual({
-      chats: [],
-      pagination: { limit: 20, hasMore: false, cursor: null },
-    });
+    expect(await read(query)).toEqual({ chats: [], pagination: none });
   }
+  expect(await read("state=open&unanswered=true")).toEqual({ chats: [], pagination: { ...none, total: 0 } });
 });
+
+test.each([1, 2, 3])(
+  "the total of the open unanswered chats is the length of their list, whatever happens: seed %i",
+  async (seed) => {
+    const { ids, api, write, organizationId } = await desk();
+    const { secret } = await newKey(organizationId, { permissions: ["chats:erase"] });
+    const eraser = client(secret);
+    const random = new Random(seed);
+    const list = async (query: string) => (await api("GET", `/chats?${query}&limit=100`)).body;
+    const left = Object.values(ids);
+    const erase = async (id: string) => {
+      left.splice(left.indexOf(id), 1);
+      expect((await eraser("DELETE", `/chats/${id}`)).status).toBe(200);
+    };
+    const snooze = (id: string) => api("PATCH", `/chats/${id}`, { state: "snoozed", snoozedUntil: inFuture(DAY) });
+    const acts: ((id: string) => Promise<unknown>)[] = [
+      (id) => write(id),
+      snooze,
+      (id) => api("PATCH", `/chats/${id}`, { state: "closed" }),
+      (id) => api("PATCH", `/chats/${id}`, { state: "open" }),
+      (id) => api("POST", `/chats/${id}/answered`),
+      (id) => api("DELETE", `/chats/${id}/answered`),
+      async (id) => void (left.length > 3 && random.next() < 0.3 && (await erase(id))),
+    ];
+    const totals = new Set<number>();
+    const check = async (after: string) => {
+      const { chats, pagination } = await list("unanswered=true&state=open");
+      expect(pagination.total, after).toBe(chats.length);
+      const ofAll = (await list("unanswered=true")).chats.filter(({ state }: Chat) => state === "open");
+      expect(chats.map(({ id }: Chat) => id)).toEqual(ofAll.map(({ id }: Chat) => id));
+      totals.add(pagination.total);
+    };
+    for (let n = 0; n < 40; n++) {
+      const id = random.pick(left);
+      pass(1_000);
+      await random.pick(acts)(id);
+      if (left.includes(id)) await report(id);
+      await check(`after act ${n}`);
+    }
+    const [last = ""] = left;
+    await write(last);
+    await snooze(last);
+    await erase(last);
+    await check("after the deletion of a snoozed chat that waits");
+    expect(totals.size).toBeGreaterThan(2);
+  },
+);
 
 test("a page of a state reads as few rows as one of all chats, however few chats are in it", async () => {
   const { api, object, channelId, ann, newChat, rows } = await team();

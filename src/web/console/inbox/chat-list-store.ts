@@ -2,7 +2,16 @@ import { signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { asParleyError, type Chat, type ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
-import { afterEvent, type Filter, inOrder, isScheduling, isUnclear, withChat } from "./chat-rows.ts";
+import {
+  afterEvent,
+  type Filter,
+  inOrder,
+  isByActivity,
+  isScheduling,
+  isUnclear,
+  viewQuery,
+  withChat,
+} from "./chat-rows.ts";
 
 const PAGE = 50;
 /** The maximum number of rows that are loaded again at once, if the reader had them. */
@@ -184,8 +193,9 @@ export class ChatListStore {
     if (view === "scheduled") return isScheduling(event);
     // The chat that waits since now comes last.
     if (view === "unanswered") return hasAll && event.type === "message.received";
-    // Whose a chat is becomes known with the chat.
-    return assignee === null || !hasAll;
+    // An event that changes a chat's state shows the chat, and whose a chat is becomes known with it.
+    const isOfMost = assignee === null && (view === "open" || view === "all");
+    return isOfMost || !hasAll;
   }
 
   /** The list is no longer shown. */
@@ -233,9 +243,8 @@ export class ChatListStore {
 
   async #page(cursor: string | null): Promise<Page> {
     const { view, channel, assignee, search } = this.#filter;
-    const waits = view === "all" ? {} : { [view]: "true" as const };
-    const by = search !== "" ? { search } : { ...waits, ...(assignee !== null && { assignee }) };
-    const isNewestFirst = search === "" && view === "all";
+    const by = search !== "" ? { search } : { ...viewQuery(view), ...(assignee !== null && { assignee }) };
+    const isNewestFirst = search === "" && isByActivity(view);
     const from = cursor === null ? {} : isNewestFirst ? { before: cursor } : { after: cursor };
     const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };
     const { chats, pagination } = await this.#api.GET("/chats", { query });

@@ -2,12 +2,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { canTakeChats } from "../../../model/permission.ts";
 import type { Channel, Chat, Message } from "../api.ts";
-import { LazyExtra } from "../lazy.tsx";
+import { Lazy, LazyExtra } from "../lazy.tsx";
 import { contactName } from "../names.ts";
 import { byName, useMembers } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Button, TextButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { Menu, MenuItem } from "../parts/menu.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
@@ -17,15 +18,21 @@ import { unread } from "../unread.ts";
 import { memberName } from "./assignee.tsx";
 import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
-import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
+import { type Filter, NOBODY, type View } from "./chat-rows.ts";
 import { textIn } from "./drafts.ts";
 import { unansweredCount } from "./live.ts";
-import { NoChats } from "./no-chats.tsx";
+import { WorkState } from "./work-state.tsx";
 
 /** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
 const VIEWS: readonly { view: View; label: string }[] = [
   { view: "unanswered", label: "Unanswered" },
+  { view: "open", label: "Inbox" },
+];
+/** Views that are wanted less often. */
+const MORE_VIEWS: typeof VIEWS = [
+  { view: "snoozed", label: "Snoozed" },
+  { view: "closed", label: "Closed" },
   { view: "all", label: "All" },
   { view: "scheduled", label: "Scheduled" },
 ];
@@ -52,6 +59,11 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
   const mine = member ? [{ ...member, name: "Mine" }] : [];
   const nobodys = { id: NOBODY, name: "Nobody’s" };
   const whose = [...mine, nobodys, ...others];
+  const shownView = filter.search === "" ? filter.view : undefined;
+  const moreView = MORE_VIEWS.find(({ view }) => view === shownView);
+  // The scheduled chats are everybody's.
+  const chooseView = (view: View) =>
+    onFilter({ ...filter, view, search: "", ...(view === "scheduled" && { assignee: null }) });
   const takers = [...mine, ...others].filter(({ permissions }) => canTakeChats(permissions));
   return (
     <section class="chats" aria-label="Chats">
@@ -61,25 +73,40 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
           <SearchField text={filter.search} onChange={(search) => onFilter({ ...filter, search })} />
           {onNew && <Button icon="plus" aria-label="New chat" title="New chat" onClick={onNew} />}
         </div>
-        <Tabs
-          label="Which chats"
-          choices={VIEWS.map(({ view, label }) => ({
-            value: view,
-            label: (
+        <div class="between">
+          <Tabs
+            label="Which chats"
+            choices={VIEWS.map(({ view, label }) => ({
+              value: view,
+              label: (
+                <>
+                  {label}
+                  {view === "unanswered" && isUnfiltered && unansweredCount.value !== "" && (
+                    <span class="count">{unansweredCount.value}</span>
+                  )}
+                </>
+              ),
+            }))}
+            chosen={shownView}
+            onChoose={chooseView}
+          />
+          <Menu
+            label="Other chats"
+            hasText
+            button={
               <>
-                {label}
-                {view === "unanswered" && isUnfiltered && unansweredCount.value !== "" && (
-                  <span class="count">{unansweredCount.value}</span>
-                )}
+                {moreView?.label ?? "More"} <Icon name="down" />
               </>
-            ),
-          }))}
-          chosen={filter.search === "" ? filter.view : undefined}
-          // The scheduled chats are everybody's.
-          onChoose={(view) =>
-            onFilter({ ...filter, view, search: "", ...(view === "scheduled" && { assignee: null }) })
-          }
-        />
+            }
+            buttonClass={moreView ? "tab tab-chosen" : "tab"}
+          >
+            {MORE_VIEWS.map(({ view, label }) => (
+              <MenuItem key={view} onChoose={() => chooseView(view)}>
+                {label}
+              </MenuItem>
+            ))}
+          </Menu>
+        </div>
         <div class="line">
           <Select
             label="Whose chats"
@@ -87,7 +114,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
             all="Everybody’s"
             options={whose}
             onChange={(assignee) =>
-              onFilter({ ...ALL_CHATS, view: filter.view === "scheduled" ? "all" : filter.view, assignee })
+              onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", assignee })
             }
           />
           {channels.length > 1 && (
@@ -96,7 +123,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
               value={filter.channel}
               all="All channels"
               options={channels}
-              onChange={(channel) => onFilter({ ...filter, channel, assignee: null })}
+              onChange={(channel) => onFilter({ ...filter, channel })}
             />
           )}
         </div>
@@ -176,7 +203,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: Ro
   }, [store, hasMore, rows]);
   if (store.state.value === "loading") return <Skeleton rows={8} />;
   if (rows.length === 0 && error) return <Failure error={error} onRetry={() => void store.load()} />;
-  if (rows.length === 0) return <NoChats filter={filter} onFilter={onFilter} />;
+  if (rows.length === 0) return <Lazy>{({ NoChats }) => <NoChats filter={filter} onFilter={onFilter} />}</Lazy>;
   return (
     <div class="chats-rows">
       {error && <Failure error={error} onRetry={() => void store.load()} />}
@@ -259,6 +286,7 @@ function Row({ chat, view, isOpen, href, onDrag, assignee }: RowProps) {
           <span class="clip" dir="auto">
             {channel.name}
           </span>
+          <WorkState chat={chat} />
           {assignee && (
             <span class="clip" dir="auto">
               <span class="hidden">Assigned to</span> {assignee}

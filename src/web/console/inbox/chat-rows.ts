@@ -1,12 +1,13 @@
 import type { FollowedEvent } from "../../../client/event.ts";
 import { replyUntil, wroteAt } from "../../../model/reply-window.ts";
+import { WORK_STATES } from "../../../model/work-state.ts";
 import type { Chat, Message } from "../api.ts";
 
 /** Which chats the list shows, and in which order. */
 export type View = (typeof VIEWS)[number];
 /** Networks tell the time in seconds. */
 const SECOND_MS = 1_000;
-const VIEWS = ["unanswered", "all", "scheduled"] as const;
+const VIEWS = ["unanswered", ...WORK_STATES, "all", "scheduled"] as const;
 
 export interface Filter {
   view: View;
@@ -21,20 +22,20 @@ export interface Filter {
 /** The list of unassigned chats, as the API names it. */
 export const NOBODY = "none";
 
-/** The inbox as it is first. */
-export const ALL_CHATS: Filter = { view: "all", channel: null, assignee: null, search: "" };
+/** The inbox as it is first: the chats with work left. */
+export const OPEN_CHATS: Filter = { view: "open", channel: null, assignee: null, search: "" };
 
-/** The filter that an address names. What it does not name is as in `ALL_CHATS`. */
+/** The filter that an address names. What it does not name is as in `OPEN_CHATS`. */
 export function filterOf(query: string): Filter {
   const given = new URLSearchParams(query);
-  const view = VIEWS.find((one) => one === given.get("view")) ?? ALL_CHATS.view;
+  const view = VIEWS.find((one) => one === given.get("view")) ?? OPEN_CHATS.view;
   const { channel = null, assignee = null, search = "" } = Object.fromEntries(given);
   return { view, channel, assignee, search };
 }
 
-/** The query of an address that names a filter, with its `?`; empty for `ALL_CHATS`. */
+/** The query of an address that names a filter, with its `?`; empty for `OPEN_CHATS`. */
 export function queryOf(filter: Filter): string {
-  const named = Object.entries(filter).filter(([name, value]) => value && value !== ALL_CHATS[name as keyof Filter]);
+  const named = Object.entries(filter).filter(([name, value]) => value && value !== OPEN_CHATS[name as keyof Filter]);
   const query = String(new URLSearchParams(Object.fromEntries(named)));
   return query && `?${query}`;
 }
@@ -45,8 +46,22 @@ type Shown = Pick<Filter, "view" | "assignee">;
 /** Whether a chat belongs in a list. */
 export function belongs(chat: Chat, { view, assignee }: Shown): boolean {
   if (assignee !== null && (chat.assigneeId ?? NOBODY) !== assignee) return false;
-  if (view === "unanswered") return chat.unansweredSince !== null;
-  return view === "all" || chat.nextScheduledAt !== null;
+  if (view === "unanswered") return chat.unansweredSince !== null && chat.state === "open";
+  if (view === "scheduled") return chat.nextScheduledAt !== null;
+  return view === "all" || chat.state === view;
+}
+
+/** The query of `GET /chats` that lists a view. */
+export function viewQuery(view: View) {
+  if (view === "all") return {};
+  if (view === "scheduled") return { scheduled: "true" as const };
+  if (view === "unanswered") return { unanswered: "true" as const, state: "open" as const };
+  return { state: view };
+}
+
+/** Whether a view has the latest activity first. */
+export function isByActivity(view: View): boolean {
+  return view !== "unanswered" && view !== "scheduled";
 }
 
 /** The rows in the order of their view: the longest wait, the soonest message or the latest activity first. */

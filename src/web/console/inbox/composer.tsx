@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { AttachButton, pasteInto, StagedFiles, type StageTexts } from "../../shared/files/staged-files.tsx";
 import { useStage } from "../../shared/files/use-stage.ts";
 import { Quote } from "../../shared/message/content.tsx";
@@ -32,8 +32,6 @@ interface ComposerProps {
   onNote: (() => void) | null;
 }
 
-const SEEN_AFTER_MS = 2_000;
-
 const STAGE: StageTexts = {
   attach: "Attach files",
   attached: "Attached files",
@@ -55,14 +53,9 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
   const answered = store.answered.value;
   const hasBegun = !sending.isEmpty();
   const isReady = store.state.value === "ready";
-  const newest = store.newestSeq();
-  useLayoutEffect(() => {
-    if (isReady) sending.saw(newest);
-  }, [sending, isReady]);
   useLayoutEffect(() => {
     if (isReady) sending.begins(hasBegun);
   }, [sending, isReady, hasBegun]);
-  useEffect(() => whenSeen(() => sending.saw(newest)), [sending, newest]);
   const choose = (
     <LazyDialog>
       {({ TemplateDialog }) => (
@@ -135,21 +128,6 @@ function Begun({ sending, children }: { sending: Sending; children: ComponentChi
     return () => sending.begins(!sending.isEmpty());
   }, []);
   return <>{children}</>;
-}
-
-/** Calls back once the page was visible for a moment, long enough to read a line. @returns a function that ends it */
-function whenSeen(seen: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = () => {
-    clearTimeout(timer);
-    if (document.visibilityState === "visible") timer = setTimeout(seen, SEEN_AFTER_MS);
-  };
-  look();
-  document.addEventListener("visibilitychange", look);
-  return () => {
-    clearTimeout(timer);
-    document.removeEventListener("visibilitychange", look);
-  };
 }
 
 /** The message that the next one answers. */

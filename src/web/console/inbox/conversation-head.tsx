@@ -7,20 +7,22 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { may } from "../session.ts";
 import { Assignee } from "./assignee.tsx";
+import type { Work } from "./use-work.ts";
+import { WorkState } from "./work-state.tsx";
 
 interface ConversationHeadProps {
   chat: Chat;
   members: Member[];
   isSearching: Signal<boolean>;
   hasPanel: Signal<boolean>;
-  onAnswered: () => void;
-  onUnanswered: () => void;
+  work: Work;
+  onSnooze: () => void;
   onAssign: (memberId: string | null) => void;
 }
 
 /** Who a chat is with, whose it is, and what opens beside its messages. */
 export function ConversationHead(props: ConversationHeadProps) {
-  const { chat, members, isSearching, hasPanel, onAnswered, onUnanswered, onAssign } = props;
+  const { chat, members, isSearching, hasPanel, work, onSnooze, onAssign } = props;
   return (
     <header class="conversation-head">
       <a class="plain conversation-back" href={usePlace().to("inbox")} aria-label="Back to the list">
@@ -31,22 +33,13 @@ export function ConversationHead(props: ConversationHeadProps) {
         <h1 class="clip" dir="auto">
           {contactName(chat)}
         </h1>
-        <p class="quiet small clip" dir="auto">
-          {chat.channel.name}
+        <p class="quiet small clip">
+          <WorkState chat={chat} />
+          {chat.state !== "open" && " · "}
+          <bdi>{chat.channel.name}</bdi>
         </p>
       </div>
-      {chat.unansweredSince && may("chats:write") && (
-        <Button onClick={onAnswered} title="Mark as answered (e)">
-          <Icon name="check" />
-          <span class="wide-only">Mark as answered</span>
-        </Button>
-      )}
-      {!chat.unansweredSince && chat.lastMessage?.direction === "INBOUND" && may("chats:write") && (
-        <Button onClick={onUnanswered} title="Mark as unanswered">
-          <Icon name="again" />
-          <span class="wide-only">Mark as unanswered</span>
-        </Button>
-      )}
+      {may("chats:write") && <WorkButtons chat={chat} work={work} onSnooze={onSnooze} />}
       <Assignee id={chat.assigneeId} members={members} onAssign={may("chats:write") ? onAssign : null} />
       {may("messages:read") && (
         <Button
@@ -64,5 +57,33 @@ export function ConversationHead(props: ConversationHeadProps) {
         onClick={() => (hasPanel.value = !hasPanel.value)}
       />
     </header>
+  );
+}
+
+/** What moves the work on the chat on. */
+function WorkButtons({ chat, work, onSnooze }: Pick<ConversationHeadProps, "chat" | "work" | "onSnooze">) {
+  const { unansweredSince, lastMessage, state } = chat;
+  return (
+    <>
+      {unansweredSince ? (
+        <Button icon="check" aria-label="Mark as answered" title="Mark as answered (e)" onClick={work.answer} />
+      ) : (
+        lastMessage?.direction === "INBOUND" && (
+          <Button icon="again" aria-label="Mark as unanswered" title="Mark as unanswered" onClick={work.unanswer} />
+        )
+      )}
+      <Button icon="clock" aria-label="Snooze" title="Snooze (s)" onClick={onSnooze} />
+      {state === "open" ? (
+        <Button onClick={work.close} title="Close (c)">
+          <Icon name="done" />
+          <span class="wide-only">Close</span>
+        </Button>
+      ) : (
+        <Button onClick={work.reopen} title="Reopen (o)">
+          <Icon name="inbox" />
+          <span class="wide-only">Reopen</span>
+        </Button>
+      )}
+    </>
   );
 }

@@ -6,11 +6,15 @@ import { holdKeys } from "../held-keys.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage, newestActivity } from "./chat-rows.ts";
 import { answeredIn, type Draft } from "./drafts.ts";
+import { KnownMessages } from "./known-messages.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
 const PAGE = 50;
 /** People without events ask every few seconds. Old messages seldom change. */
 const REFRESH_MS = 30_000;
+
+/** What says where the work on a chat stands. */
+const WORK_FIELDS = ["state", "snoozedUntil"] as const satisfies (keyof Chat)[];
 
 /** One open chat with its messages. */
 export class ConversationStore {
@@ -31,8 +35,7 @@ export class ConversationStore {
   readonly reacting = signal<ReadonlyMap<string, string | null>>(new Map());
   /** Counts what was sent from here. */
   readonly sends = signal(0);
-  /** The messages that the person sent from here, or did something with. */
-  readonly acted = new Set<string>();
+  readonly known = new KnownMessages();
   /** Whether a screen shows the conversation, so that its text box can take the keys. */
   isShown = false;
   /** The channel has said that it can't show what was read. */
@@ -253,14 +256,42 @@ export class ConversationStore {
     await work().finally(() => this.#underWay.delete(act));
   }
 
-  /** Marks the chat as answered without an answer. */
-  async markAnswered(): Promise<void> {
-    await this.#change(["unansweredSince"], this.#api.POST("/chats/{id}/answered", { path: this.#path }));
+  /** A change of the chat's work is refused if there are messages that the person may not know. */
+  #ifSeq(): { ifSeq?: number } {
+    // Who may not read messages does not know the newest one.
+    return may("messages:read") ? { ifSeq: this.known.upTo(this.messages.value, this.newestSeq()) } : {};
   }
 
-  /** Takes `markAnswered` back. @throws ParleyError `nothing_unanswered` if somebody has written to the contact since */
+  /** Marks the chat as answered without an answer. @throws ParleyError as `setState` */
+  async markAnswered(): Promise<void> {
+    const call = () => this.#api.POST("/chats/{id}/answered", { path: this.#path, body: this.#ifSeq() });
+    await this.#changeWork(["unansweredSince"], call);
+  }
+
+  /** Takes `markAnswered` back, and opens the chat. @throws ParleyError `nothing_unanswered` if somebody has answered since */
   async markUnanswered(): Promise<void> {
-    await this.#change(["unansweredSince"], this.#api.DELETE("/chats/{id}/answered", { path: this.#path }));
+    const call = this.#api.DELETE("/chats/{id}/answered", { path: this.#path });
+    await this.#change(["unansweredSince", ...WORK_FIELDS], call);
+  }
+
+  /**
+   * Opens, snoozes or closes the chat.
+   * @param snoozedUntil RFC 3339; null unless it is snoozed
+   * @throws ParleyError `chat_moved_on` if the chat has messages that the person has not seen. It shows them by then
+   */
+  async setState(state: Chat["state"], snoozedUntil: string | null = null): Promise<void> {
+    const body = { state, snoozedUntil };
+    const call = () => this.#api.PATCH("/chats/{id}", { path: this.#path, body: { ...body, ...this.#ifSeq() } });
+    await this.#changeWork(["unansweredSince", ...WORK_FIELDS], call);
+  }
+
+  async #changeWork(fields: readonly string[], call: () => Promise<{ chat: Chat }>): Promise<void> {
+    try {
+      await this.#change(fields, call());
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === "chat_moved_on") await this.load(null);
+      throw error;
+    }
   }
 
   /** Changes the contact's name or the metadata. A null removes a pair. */
@@ -326,7 +357,7 @@ export class ConversationStore {
   }
 
   #took({ message }: { message: Message }): Message {
-    this.acted.add(message.id);
+    this.known.acted(message.id);
     this.messages.value = merged(this.messages.value, [message]);
     if (this.chat.value) this.#setChat({ chat: afterMessage(this.chat.value, message) });
     return message;

@@ -1,16 +1,17 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { type Chat, type Member, textOf } from "../api.ts";
+import { useEffect, useLayoutEffect } from "preact/hooks";
+import type { Chat, Member } from "../api.ts";
 import { holdKeys, takeKeys } from "../held-keys.ts";
-import { Lazy } from "../lazy.tsx";
-import { currentPath, isFollowed, route } from "../location.ts";
+import { Lazy, LazyDialog } from "../lazy.tsx";
+import { isFollowed, route } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { NotesStore } from "../notes/notes-store.ts";
 import { useAll, usePlace } from "../organization.ts";
 import { TextButton } from "../parts/button.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
-import { say, sayUndoable, Toasts } from "../parts/toast.tsx";
+import { Toasts } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { assigning } from "./assigning.ts";
@@ -19,10 +20,11 @@ import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { Messages } from "./messages.tsx";
-import { sayFailedIn } from "./say-failed.ts";
 import { typists } from "./typing.ts";
+import { useKnown } from "./use-known.ts";
 import { useRead } from "./use-read.ts";
 import { useStores } from "./use-stores.ts";
+import { useWork } from "./use-work.ts";
 
 interface ConversationProps {
   id: string;
@@ -42,33 +44,16 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const isSearching = useSignal(false);
   const hasPanel = useSignal(!matchMedia(NARROW).matches);
   useRead(store);
+  useKnown(store);
+  const work = useWork(store);
 
   const { member } = currentSession();
   const everybody = member && !members.some(({ id }) => id === member.id) ? [member, ...members] : members;
   const { assign, takeOrFree } = assigning(store, everybody);
   const chat = store.chat.value;
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
-  const withdraw = useRef(() => {});
-  const failed = (reason: unknown) => sayFailedIn(chat, textOf(reason));
-  const unanswered = () => {
-    store
-      .once("unanswered", async () => {
-        await store.markUnanswered();
-        withdraw.current();
-        if (store.isShown) say("Marked as unanswered");
-      })
-      .catch(failed);
-  };
-  const answered = () => {
-    if (!chat?.unansweredSince) return;
-    const path = currentPath.value;
-    store
-      .once("answered", async () => {
-        await store.markAnswered();
-        withdraw.current = sayUndoable("Marked as answered", () => store.markUnanswered(), path);
-      })
-      .catch(failed);
-  };
+  const snooze = () =>
+    openDialog(<LazyDialog>{({ SnoozeDialog }) => <SnoozeDialog onSnooze={work.snooze} />}</LazyDialog>);
   useLayoutEffect(() => {
     if (!isFollowed.value) return;
     isFollowed.value = false;
@@ -101,7 +86,14 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
         document.getElementById("conversation-search")?.focus();
       },
     },
-    ...(may("chats:write") ? [{ keys: "e", label: "Mark the chat as answered", run: answered }] : []),
+    ...(may("chats:write")
+      ? [
+          { keys: "e", label: "Mark the chat as answered", run: work.answer },
+          { keys: "c", label: "Close the chat", run: work.close },
+          { keys: "s", label: "Snooze the chat", run: snooze },
+          { keys: "o", label: "Reopen the chat", run: work.reopen },
+        ]
+      : []),
     ...(member && may("chats:write")
       ? [{ keys: "a", label: "Assign the chat to yourself, or unassign it", run: takeOrFree }]
       : []),
@@ -140,15 +132,19 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           members={everybody}
           isSearching={isSearching}
           hasPanel={hasPanel}
-          // The button goes, and the keys are the text's.
-          onAnswered={() => {
-            answered();
-            store.goOn();
+          work={{
+            ...work,
+            // The button goes, and the keys are the text's.
+            answer: () => {
+              work.answer();
+              store.goOn();
+            },
+            unanswer: () => {
+              work.unanswer();
+              store.goOn();
+            },
           }}
-          onUnanswered={() => {
-            unanswered();
-            store.goOn();
-          }}
+          onSnooze={snooze}
           onAssign={assign}
         />
         {isSearching.value && <Lazy>{({ SearchBar }) => <SearchBar store={store} onClose={closeSearch} />}</Lazy>}

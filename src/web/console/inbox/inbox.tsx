@@ -8,7 +8,7 @@ import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { pageTitle } from "../unread.ts";
 import { ChatList } from "./chat-list.tsx";
-import { ALL_CHATS, type Filter, filterOf, inOrder, queryOf } from "./chat-rows.ts";
+import { type Filter, filterOf, inOrder, OPEN_CHATS, queryOf } from "./chat-rows.ts";
 import { Conversation, NoConversation } from "./conversation.tsx";
 import { useChats } from "./use-chats.ts";
 
@@ -56,9 +56,9 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
     { keys: "j", label: "Next chat", repeats: true, run: () => step(1) },
     { keys: "k", label: "Previous chat", repeats: true, run: () => step(-1) },
-    { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...ALL_CHATS, view: "unanswered" }) },
+    { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...OPEN_CHATS, view: "unanswered" }) },
     ...(member
-      ? [{ keys: "m", label: "Show my chats", run: () => changeFilter({ ...ALL_CHATS, assignee: member.id }) }]
+      ? [{ keys: "m", label: "Show my open chats", run: () => changeFilter({ ...OPEN_CHATS, assignee: member.id }) }]
       : []),
     ...(mayBegin ? [{ keys: "n", label: "New chat", run: openNew }] : []),
   ]);

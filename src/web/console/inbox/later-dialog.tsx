@@ -5,14 +5,13 @@ import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { now } from "../parts/time.tsx";
 import type { Draft } from "./drafts.ts";
+import { laterTimes } from "./later-times.ts";
 import { requireFuture } from "./require-future.ts";
 
 interface LaterProps {
   text: string;
   onSend: (times: Pick<Draft, "scheduledAt" | "expiresAt">) => Promise<void>;
 }
-
-const MORNING = 9;
 
 /** Asks when a message is sent, and until when it makes sense. */
 export function LaterDialog({ text, onSend }: LaterProps) {
@@ -33,7 +32,7 @@ export function LaterDialog({ text, onSend }: LaterProps) {
     >
       {text === "" && <p class="stack">Write the message first.</p>}
       <Chips
-        choices={presets(Date.now()).map(({ label, at: preset }) => ({
+        choices={laterTimes(Date.now()).map(({ label, at: preset }) => ({
           label,
           choose: () => (at.value = fieldTime(preset)),
         }))}
@@ -47,14 +46,4 @@ export function LaterDialog({ text, onSend }: LaterProps) {
       />
     </FormDialog>
   );
-}
-
-function presets(now: number): { label: string; at: number }[] {
-  const morning = (days: number) => new Date(now).setHours(MORNING + 24 * days, 0, 0, 0);
-  const toMonday = (8 - new Date(now).getDay()) % 7 || 7;
-  return [
-    { label: "In an hour", at: now + HOUR_MS },
-    { label: "Tomorrow at 9", at: morning(1) },
-    { label: "Monday at 9", at: morning(toMonday) },
-  ];
 }

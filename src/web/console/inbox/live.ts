@@ -4,6 +4,7 @@ import { followEvents } from "../../../client/follow-events.ts";
 import { apiOf, asParleyError, eventsOf, ParleyError } from "../api.ts";
 import { isPassing, repeatLater, repeatNow } from "../repeat-later.ts";
 import { currentSession, isSessionLost, may } from "../session.ts";
+import { viewQuery } from "./chat-rows.ts";
 import { shareStream } from "./shared-stream.ts";
 import { showTyping } from "./typing.ts";
 
@@ -217,7 +218,7 @@ class Line {
   async count(): Promise<void> {
     if (!may("chats:read")) return;
     try {
-      const query = { unanswered: "true", limit: 1 } as const;
+      const query = { ...viewQuery("unanswered"), limit: 1 };
       const { pagination } = await apiOf(this.#organizationId).GET("/chats", { query, signal: this.#ended.signal });
       const total = "total" in pagination ? Number(pagination.total) : 0;
       unansweredCount.value = total === 0 ? "" : total > MOST_SHOWN ? `${MOST_SHOWN}+` : String(total);

@@ -4,7 +4,7 @@ import { Button, MainButton } from "../parts/button.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Empty } from "../parts/states.tsx";
 import { may } from "../session.ts";
-import { ALL_CHATS, type Filter, NOBODY, type View } from "./chat-rows.ts";
+import { type Filter, NOBODY, OPEN_CHATS, type View } from "./chat-rows.ts";
 
 const NO_CHATS: Readonly<
   Record<View | "search" | "assigned" | "nobodys", { icon: IconName; title: string; text: string }>
@@ -25,6 +25,17 @@ const NO_CHATS: Readonly<
     text: "To assign a chat, use the menu at the top of a conversation or press a.",
   },
   nobodys: { icon: "check", title: "No unassigned chats", text: "Unassigned chats appear here." },
+  open: {
+    icon: "inbox",
+    title: "No open chats",
+    text: "A chat opens when the contact writes, and when its snooze ends.",
+  },
+  snoozed: {
+    icon: "clock",
+    title: "No snoozed chats",
+    text: "To put a chat off until later, press s in a conversation.",
+  },
+  closed: { icon: "done", title: "No closed chats", text: "To close a chat, press c in a conversation." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
   all: {
     icon: "inbox",
@@ -43,7 +54,11 @@ export function NoChats({ filter, onFilter }: { filter: Filter; onFilter: (filte
     <Empty
       icon={icon}
       title={title}
-      action={shown === "all" ? null : <Button onClick={() => onFilter(ALL_CHATS)}>Show all chats</Button>}
+      action={
+        shown === "all" ? null : (
+          <Button onClick={() => onFilter({ ...OPEN_CHATS, view: "all" })}>Show all chats</Button>
+        )
+      }
     >
       {text}
     </Empty>
@@ -52,7 +67,8 @@ export function NoChats({ filter, onFilter }: { filter: Filter; onFilter: (filte
 
 function shownOf({ search, view, assignee }: Filter): keyof typeof NO_CHATS {
   if (search !== "") return "search";
-  if (view !== "all" || assignee === null) return view;
+  const isOfAll = view === "open" || view === "all";
+  if (!isOfAll || assignee === null) return view;
   return assignee === NOBODY ? "nobodys" : "assigned";
 }
 

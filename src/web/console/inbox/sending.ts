@@ -53,8 +53,6 @@ export class Sending {
   readonly #senderKnown = Promise.withResolvers<void>();
   /** Whether the next message belongs to the send of the one before it. */
   #isSameSend = false;
-  /** The newest `seq` that the person has had in front of them for a moment. */
-  #seen = 0;
   /** Two sends that can both be undone stay in their order, whatever the clock says meanwhile. */
   #lastDueAt = 0;
 
@@ -90,11 +88,6 @@ export class Sending {
     else if (begunAt.read(this.#chat.id) === null) this.#knows();
   }
 
-  /** The person has had the messages up to this one in front of them for a moment. */
-  saw(seq: number): void {
-    this.#seen = Math.max(this.#seen, seq);
-  }
-
   /** The person knows all that is on the page, and goes on with what waits. */
   #knows(): void {
     begunAt.save(this.#chat.id, { seq: this.#store.newestSeq() });
@@ -109,15 +102,9 @@ export class Sending {
     if (!may("messages:read")) return [];
     return this.#store.messages.value.filter((message) => {
       const { seq, direction } = message;
-      if (seq === null || seq <= (begun?.seq ?? 0) || this.#isOwn(message)) return false;
-      return seq > this.#seen || (begun !== null && direction === "OUTBOUND");
+      if (seq === null || seq <= (begun?.seq ?? 0) || this.#store.known.isOwn(message)) return false;
+      return this.#store.known.isUnknown(message) || (begun !== null && direction === "OUTBOUND");
     });
-  }
-
-  /** The person sent it: from here, in another tab, or before the conversation was opened again. */
-  #isOwn({ id, senderId }: Message): boolean {
-    const { member } = currentSession();
-    return this.#store.acted.has(id) || (member !== null && senderId === member.id);
   }
 
   /** Whether no text and no file waits. */
@@ -286,7 +273,7 @@ export class Sending {
     const isAhead = ({ seq, status, scheduledAt }: Message) =>
       status === "SCHEDULED" ? Date.parse(scheduledAt ?? "") <= soon : (seq ?? 0) > before;
     const ahead = this.#store.messages.value.filter(isAhead);
-    const isOwn = ahead.length > 0 && ahead.every((message) => this.#isOwn(message));
+    const isOwn = ahead.length > 0 && ahead.every((message) => this.#store.known.isOwn(message));
     if (isOwn) {
       const hasScheduled = ahead.some(({ status }) => status === "SCHEDULED");
       await this.#send(draft, hasScheduled);

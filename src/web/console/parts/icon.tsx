@@ -18,6 +18,7 @@ const PATHS = {
   back: "M19 12H5m6-6-6 6 6 6",
   send: "M4 12 20 4l-5 16-4-7-7-1Zm7 1 9-9",
   check: CHECK,
+  done: "M12 3a9 9 0 1 0 0 18 9 9 0 1 0 0-18Zm-4 9 3 3 5-6",
   double: "M1 12l5 5L16 7m-5 9 1 1L22 7",
   warning: "M12 4 2 20h20L12 4Zm0 6v4m0 3h.01",
   copy: "M9 9h11v11H9V9Zm-3 6H4V4h11v2",

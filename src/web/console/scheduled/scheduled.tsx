@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { Chat, Message } from "../api.ts";
 import { dayOf, exactTime, plural, timeOfDay } from "../format.ts";
-import { ALL_CHATS, type Filter, isScheduling } from "../inbox/chat-rows.ts";
+import { type Filter, isScheduling, OPEN_CHATS } from "../inbox/chat-rows.ts";
 import { listen } from "../inbox/live.ts";
 import { ScheduledActions } from "../inbox/scheduled-actions.tsx";
 import { useChats } from "../inbox/use-chats.ts";
@@ -17,7 +17,7 @@ import { now, Time, untilThen } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
 
-const SCHEDULED: Filter = { ...ALL_CHATS, view: "scheduled" };
+const SCHEDULED: Filter = { ...OPEN_CHATS, view: "scheduled" };
 
 /** What will be sent, by chat, the soonest first. */
 export function Scheduled() {

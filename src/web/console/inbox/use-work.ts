@@ -1,0 +1,81 @@
+import { useRef } from "preact/hooks";
+import { type Chat, ParleyError, textOf } from "../api.ts";
+import { currentPath } from "../location.ts";
+import { sayUndoable } from "../parts/toast.tsx";
+import { serviceNow } from "../service-clock.ts";
+import type { ConversationStore } from "./conversation-store.ts";
+import { sayFailedIn } from "./say-failed.ts";
+
+/** What moves the work on a chat on. */
+export interface Work {
+  answer: () => void;
+  unanswer: () => void;
+  close: () => void;
+  reopen: () => void;
+  /** @param until RFC 3339. @throws ParleyError */
+  snooze: (until: string) => Promise<void>;
+}
+
+/** What moves the work on the chat that the person sees. Each change can be taken back for a moment. */
+export function useWork(store: ConversationStore): Work {
+  /** Removes the last offer to take a change back. */
+  const withdraw = useRef(() => {});
+
+  /** @param before the chat that the person saw */
+  const act = async (before: Chat, done: string, change: () => Promise<void>) => {
+    const path = currentPath.value;
+    await store.once("work", async () => {
+      await change();
+      withdraw.current();
+      withdraw.current = sayUndoable(done, () => restore(store, before), path);
+    });
+  };
+  const attempt = (isPossible: (chat: Chat) => boolean, done: string, change: () => Promise<void>) => () => {
+    const chat = store.chat.value;
+    if (!chat || !isPossible(chat)) return;
+    act(chat, done, change).catch((error: unknown) => sayFailedIn(store.chat.value, reasonOf(error)));
+  };
+
+  return {
+    answer: attempt(
+      (chat) => chat.unansweredSince !== null,
+      "Marked as answered",
+      () => store.markAnswered(),
+    ),
+    unanswer: attempt(
+      (chat) => chat.unansweredSince === null,
+      "Marked as unanswered",
+      () => store.markUnanswered(),
+    ),
+    close: attempt(
+      ({ state }) => state !== "closed",
+      "Closed",
+      () => store.setState("closed"),
+    ),
+    reopen: attempt(
+      ({ state }) => state !== "open",
+      "Reopened",
+      () => store.setState("open"),
+    ),
+    async snooze(until) {
+      const chat = store.chat.value;
+      if (chat) await act(chat, "Snoozed", () => store.setState("snoozed", until));
+    },
+  };
+}
+
+/** Makes the work on a chat what it was. A snooze that is over by now stays so. */
+async function restore(store: ConversationStore, before: Chat): Promise<void> {
+  const now = () => store.chat.value ?? before;
+  if (before.unansweredSince === null && now().unansweredSince !== null) await store.markAnswered();
+  if (before.unansweredSince !== null && now().unansweredSince === null) await store.markUnanswered();
+  const until = before.snoozedUntil;
+  const state = until !== null && Date.parse(until) <= serviceNow() ? "open" : before.state;
+  if (now().state !== state || (state === "snoozed" && now().snoozedUntil !== until))
+    await store.setState(state, until);
+}
+
+function reasonOf(error: unknown): string {
+  const isBehind = error instanceof ParleyError && error.code === "chat_moved_on";
+  return isBehind ? "There are newer messages. Read them, and try again." : textOf(error);
+}
