@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { canTakeChats } from "../../../model/permission.ts";
 import type { Channel, Chat, Message } from "../api.ts";
@@ -46,10 +46,14 @@ interface ChatListProps {
   onFilter: (filter: Filter) => void;
   /** Null if the person may not begin a chat. */
   onNew: (() => void) | null;
+  selected: Signal<readonly Chat[]>;
+  /** Selects a chat, or no longer. Null if the person may change none. */
+  onSelect: ((chat: Chat) => void) | null;
 }
 
 /** The list of chats with its filters. */
-export function ChatList({ store, filter, channels, openId, addressOf, onFilter, onNew }: ChatListProps) {
+export function ChatList(props: ChatListProps) {
+  const { store, filter, channels, openId, addressOf, onFilter, onNew, selected, onSelect } = props;
   const { member } = currentSession();
   const others = byName(useMembers()).filter(({ id }) => id !== member?.id);
   // The count is of all chats.
@@ -135,6 +139,8 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
         openId={openId}
         addressOf={addressOf}
         onFilter={onFilter}
+        selected={selected}
+        onSelect={onSelect}
         onDrag={may("chats:write") ? (chat) => (dragged.value = chat) : undefined}
         nameOf={(id) => (id === member?.id ? "You" : memberName(id, others))}
       />
@@ -147,6 +153,18 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
           </>
         )}
       </LazyExtra>
+      {selected.value.length > 0 && (
+        <LazyExtra>
+          {({ BulkBar }) => (
+            <BulkBar
+              chats={selected.value}
+              whose={[nobodys, ...takers]}
+              onChat={(chat) => store.put(chat)}
+              onDone={(left) => (selected.value = left)}
+            />
+          )}
+        </LazyExtra>
+      )}
     </section>
   );
 }
@@ -185,11 +203,12 @@ interface RowsProps extends Omit<ChatListProps, "channels" | "onNew"> {
   onDrag?: ((chat: Chat | null) => void) | undefined;
 }
 
-function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: RowsProps) {
+function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, onDrag, nameOf }: RowsProps) {
   const end = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
   const error = store.error.value;
   const hasMore = store.hasMore.value;
+  const selectedIds = new Set(selected.value.map(({ id }) => id));
   useEffect(() => {
     if (!end.current) return;
     // Before the reader is there. The margin counts only around what scrolls.
@@ -207,9 +226,20 @@ function Rows({ store, filter, openId, addressOf, onFilter, onDrag, nameOf }: Ro
   return (
     <div class="chats-rows">
       {error && <Failure error={error} onRetry={() => void store.load()} />}
-      <ul>
+      <ul class={selectedIds.size > 0 ? "chats-selecting" : ""}>
         {rows.map((chat) => (
-          <li key={chat.id}>
+          <li key={chat.id} class="chat-item">
+            {onSelect && (
+              <input
+                type="checkbox"
+                aria-label={`Select ${contactName(chat)}`}
+                title="Select (x)"
+                // The key x selects the open chat. A stop of Tab at each row would be one too many.
+                tabIndex={-1}
+                checked={selectedIds.has(chat.id)}
+                onChange={() => onSelect(chat)}
+              />
+            )}
             <Row
               chat={chat}
               view={filter.view}

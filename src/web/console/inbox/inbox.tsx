@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Chat } from "../api.ts";
 import { LazyDialog } from "../lazy.tsx";
@@ -25,11 +26,19 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
   const { view } = filter;
   const store = useChats(filter);
   store.openId = openId;
+  /** The chats that are selected, as they were then. */
+  const selected = useSignal<readonly Chat[]>([]);
+  const select = (chat: Chat) => {
+    const others = selected.value.filter(({ id }) => id !== chat.id);
+    selected.value = others.length < selected.value.length ? others : [...others, chat];
+  };
   // A conversation that stays open under another filter tells the list that is shown.
   const shown = useRef(store);
   shown.current = store;
 
   useEffect(() => void (pageTitle.value = "Inbox"), []);
+
+  useEffect(() => void (selected.value = []), [store]);
 
   useEffect(() => {
     document.querySelector(".chat-row[aria-current=true]")?.scrollIntoView({ block: "nearest" });
@@ -52,6 +61,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     };
     openDialog(<LazyDialog>{({ NewChat }) => <NewChat onChat={show} />}</LazyDialog>);
   };
+  const row = store.rows.value.find(({ id }) => id === openId) ?? null;
   useShortcuts([
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
     { keys: "j", label: "Next chat", repeats: true, run: () => step(1) },
@@ -60,10 +70,13 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     ...(member
       ? [{ keys: "m", label: "Show my open chats", run: () => changeFilter({ ...OPEN_CHATS, assignee: member.id }) }]
       : []),
-    ...(mayBegin ? [{ keys: "n", label: "New chat", run: openNew }] : []),
+    ...(mayBegin
+      ? [
+          { keys: "n", label: "New chat", run: openNew },
+          { keys: "x", label: "Select the open chat, for an act on several", run: () => row && select(row) },
+        ]
+      : []),
   ]);
-
-  const row = store.rows.value.find(({ id }) => id === openId) ?? null;
   const known = row && !store.isBehind(row) ? row : null;
   return (
     <div class={openId ? "inbox inbox-open" : "inbox"}>
@@ -75,6 +88,8 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
         addressOf={addressOf}
         onFilter={changeFilter}
         onNew={mayBegin ? openNew : null}
+        selected={selected}
+        onSelect={mayBegin ? select : null}
       />
       {openId ? (
         <Conversation key={openId} id={openId} known={known} onChat={(chat) => shown.current.put(chat)} />

@@ -2,8 +2,8 @@ import { useRef } from "preact/hooks";
 import { type Chat, ParleyError, textOf } from "../api.ts";
 import { currentPath } from "../location.ts";
 import { sayUndoable } from "../parts/toast.tsx";
-import { serviceNow } from "../service-clock.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import { restoreWork } from "./restore-work.ts";
 import { sayFailedIn } from "./say-failed.ts";
 
 /** What moves the work on a chat on. */
@@ -27,7 +27,7 @@ export function useWork(store: ConversationStore): Work {
     await store.once("work", async () => {
       await change();
       withdraw.current();
-      withdraw.current = sayUndoable(done, () => restore(store, before), path);
+      withdraw.current = sayUndoable(done, () => restoreWork(before, changesOf(store, before)), path);
     });
   };
   const attempt = (isPossible: (chat: Chat) => boolean, done: string, change: () => Promise<void>) => () => {
@@ -64,15 +64,13 @@ export function useWork(store: ConversationStore): Work {
   };
 }
 
-/** Makes the work on a chat what it was. A snooze that is over by now stays so. */
-async function restore(store: ConversationStore, before: Chat): Promise<void> {
-  const now = () => store.chat.value ?? before;
-  if (before.unansweredSince === null && now().unansweredSince !== null) await store.markAnswered();
-  if (before.unansweredSince !== null && now().unansweredSince === null) await store.markUnanswered();
-  const until = before.snoozedUntil;
-  const state = until !== null && Date.parse(until) <= serviceNow() ? "open" : before.state;
-  if (now().state !== state || (state === "snoozed" && now().snoozedUntil !== until))
-    await store.setState(state, until);
+function changesOf(store: ConversationStore, before: Chat) {
+  return {
+    now: () => store.chat.value ?? before,
+    markAnswered: () => store.markAnswered(),
+    markUnanswered: () => store.markUnanswered(),
+    setState: (state: Chat["state"], until: string | null) => store.setState(state, until),
+  };
 }
 
 function reasonOf(error: unknown): string {

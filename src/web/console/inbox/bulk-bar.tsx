@@ -1,0 +1,132 @@
+import { type Chat, ParleyError, type Schemas, textOf } from "../api.ts";
+import { plural } from "../format.ts";
+import { contactName } from "../names.ts";
+import { usePlace } from "../organization.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Menu, MenuItem } from "../parts/menu.tsx";
+import { sayFailure, sayUndoable } from "../parts/toast.tsx";
+import { NOBODY } from "./chat-rows.ts";
+import { restoreWork } from "./restore-work.ts";
+import { SnoozeDialog } from "./snooze-dialog.tsx";
+
+/** How many chats are changed at the same time. */
+const AT_ONCE = 4;
+
+interface BulkBarProps {
+  /** The chats as they were when the person selected them. */
+  chats: readonly Chat[];
+  /** To whom they can be given. */
+  whose: readonly { id: string; name: string }[];
+  onChat: (chat: Chat) => void;
+  /** @param left the chats that could not be changed */
+  onDone: (left: readonly Chat[]) => void;
+}
+
+/** What is done with the selected chats. A chat that has moved on since it was selected is left as it is. */
+export function BulkBar({ chats, whose, onChat, onDone }: BulkBarProps) {
+  const { api } = usePlace();
+  const patch = async ({ id }: Chat, body: Schemas["ChatPatch"]) => {
+    const { chat } = await api.PATCH("/chats/{id}", { path: { id }, body });
+    onChat(chat);
+    return chat;
+  };
+
+  /** @throws ParleyError if the change itself is wrong */
+  const act = async (done: string, change: (chat: Chat) => Schemas["ChatPatch"], undo: (before: Chat) => unknown) => {
+    const failures = await each(chats, (chat) => patch(chat, change(chat)));
+    const [first] = failures.values();
+    if (first instanceof ParleyError && first.code === "validation_failed") throw first;
+    const changed = chats.filter((chat) => !failures.has(chat));
+    if (changed.length > 0) {
+      sayUndoable(`${plural(changed.length, "chat")} ${done}`, async () => {
+        const [failure] = await each(changed, async (before) => undo(before));
+        if (failure) throw failure[1];
+      });
+    }
+    if (failures.size > 0) sayFailure(failureOf(failures));
+    onDone([...failures.keys()]);
+  };
+  const undoWork = async (before: Chat) => {
+    const { id } = before;
+    let chat = (await api.GET("/chats/{id}", { path: { id } })).chat;
+    const took = (answer: { chat: Chat }) => onChat((chat = answer.chat));
+    await restoreWork(before, {
+      now: () => chat,
+      markAnswered: async () => took(await api.POST("/chats/{id}/answered", { path: { id }, body: seen(chat) })),
+      markUnanswered: async () => took(await api.DELETE("/chats/{id}/answered", { path: { id } })),
+      setState: async (state, snoozedUntil) => {
+        chat = await patch(chat, { state, snoozedUntil, ...seen(chat) });
+      },
+    });
+  };
+  const close = () => act("closed", (chat) => ({ state: "closed", ...seen(chat) }), undoWork);
+  const snooze = (snoozedUntil: string) =>
+    act("snoozed", (chat) => ({ state: "snoozed", snoozedUntil, ...seen(chat) }), undoWork);
+  const assign = (assigneeId: string | null) =>
+    act(
+      assigneeId === null ? "unassigned" : "assigned",
+      (chat) => ({ assigneeId, ifAssigneeId: chat.assigneeId }),
+      (before) => patch(before, { assigneeId: before.assigneeId, ifAssigneeId: assigneeId }),
+    );
+  const attempt = (work: Promise<void>) => void work.catch((error: unknown) => sayFailure(textOf(error)));
+  return (
+    <section class="bulk" aria-label="Selected chats">
+      <div class="between">
+        <strong role="status">{chats.length} selected</strong>
+        <Button icon="close" aria-label="Select none" title="Select none" onClick={() => onDone([])} />
+      </div>
+      <div class="line">
+        <Button onClick={() => attempt(close())}>
+          <Icon name="done" /> Close
+        </Button>
+        <Button opens={<SnoozeDialog onSnooze={snooze} />}>
+          <Icon name="clock" /> Snooze
+        </Button>
+        <Menu
+          up
+          label="Assign the selected chats"
+          button={
+            <>
+              <Icon name="person" /> Assign
+            </>
+          }
+          buttonClass="button"
+        >
+          {whose.map(({ id, name }) => (
+            <MenuItem key={id} onChoose={() => attempt(assign(id === NOBODY ? null : id))}>
+              <bdi>{name}</bdi>
+            </MenuItem>
+          ))}
+        </Menu>
+      </div>
+    </section>
+  );
+}
+
+/** A change is refused if the chat has newer messages than its row showed. Who may not read messages has no row with one. */
+function seen({ lastMessage }: Chat): { ifSeq?: number } {
+  return lastMessage ? { ifSeq: lastMessage.seq } : {};
+}
+
+/** Does a work for each chat. @returns why it failed, by the chat */
+async function each(chats: readonly Chat[], work: (chat: Chat) => Promise<unknown>): Promise<Map<Chat, unknown>> {
+  const failures = new Map<Chat, unknown>();
+  const waiting = [...chats];
+  const worker = async () => {
+    for (let chat = waiting.shift(); chat; chat = waiting.shift()) {
+      const own = chat;
+      await work(own).catch((error: unknown) => failures.set(own, error));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return failures;
+}
+
+function failureOf(failures: ReadonlyMap<Chat, unknown>): string {
+  const [[chat, error] = []] = failures;
+  const reason =
+    error instanceof ParleyError && error.code === "chat_moved_on" ? "There are newer messages." : textOf(error);
+  const others = failures.size > 1 ? ` and ${failures.size - 1} more` : "";
+  return `${chat && contactName(chat)}${others}: ${reason}`;
+}

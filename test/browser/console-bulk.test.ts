@@ -1,0 +1,100 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { type Desk, openDesk } from "./console.ts";
+import { log, openChat, openChatAsMember, SOON } from "./console-conversation.ts";
+import { stopTimers } from "./disturb.ts";
+
+const row = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(name) });
+const bar = (page: Page) => page.getByRole("region", { name: "Selected chats" });
+
+/** A desk with three chats whose contacts wrote, and a page with the first one open. Its offers to undo stay. */
+async function threeWaiting() {
+  const desk = await openDesk("Bulk");
+  const chats = [await desk.chat("Ada One"), await desk.chat("Bob Two"), await desk.chat("Cyd Three")];
+  for (const { address } of chats) await desk.writes(address, `This is ${address}`);
+  const page = await openChat(desk, chats[0]?.id ?? "");
+  await stopTimers(page, 10_000);
+  await log(page).getByText("This is").waitFor();
+  for (const name of ["Ada One", "Bob Two", "Cyd Three"]) await row(page, name).getByText("This is").waitFor();
+  return { desk, chats, page };
+}
+
+async function states(desk: Desk, chats: readonly { id: string }[]) {
+  const read = async ({ id }: { id: string }) => {
+    const { state, unansweredSince, assigneeId } = (await desk.api("GET", `/chats/${id}`)).chat;
+    return `${state}${unansweredSince ? " waits" : ""}${assigneeId ? " assigned" : ""}`;
+  };
+  return Promise.all(chats.map(read));
+}
+
+test("x selects chats, which are closed together, and z brings all of them back", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  await page.keyboard.press("x");
+  await bar(page).getByText("1 selected").waitFor();
+  await page.keyboard.press("x");
+  await bar(page).waitFor({ state: "detached" });
+  await row(page, "Bob Two").hover();
+  await page.getByRole("checkbox", { name: "Select Bob Two" }).check();
+  await page.getByRole("checkbox", { name: "Select Cyd Three" }).check();
+  await bar(page).getByText("2 selected").waitFor();
+  await bar(page).getByRole("button", { name: "Close", exact: true }).click();
+  await page.locator(".toasts").getByText("2 chats closed").waitFor();
+  await bar(page).waitFor({ state: "detached" });
+  await row(page, "Bob Two").waitFor({ state: "detached" });
+  expect(await states(desk, chats)).toEqual(["open waits", "closed", "closed"]);
+  await page.keyboard.press("z");
+  await row(page, "Bob Two").waitFor();
+  await row(page, "Cyd Three").waitFor();
+  await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open waits"]);
+});
+
+test("of several chats, one whose contact wrote since it was selected stays, is named, and stays selected", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  await page.getByRole("checkbox", { name: "Select Bob Two" }).check();
+  await page.getByRole("checkbox", { name: "Select Cyd Three" }).check();
+  await desk.writes(chats[2]?.address ?? "", "One more thing");
+  await row(page, "Cyd Three").getByText("One more thing").waitFor();
+  await bar(page).getByRole("button", { name: "Close", exact: true }).click();
+  await page.locator(".toasts").getByText("1 chat closed").waitFor();
+  await page.locator(".toasts").getByText("Cyd Three: There are newer messages.").waitFor();
+  await bar(page).getByText("1 selected").waitFor();
+  expect(await page.getByRole("checkbox", { name: "Select Cyd Three" }).isChecked()).toBe(true);
+  expect(await states(desk, chats)).toEqual(["open waits", "closed", "open waits"]);
+});
+
+test("several chats are assigned and snoozed, and a time that has passed changes none", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  const select = async () => {
+    for (const name of ["Ada One", "Bob Two"]) await page.getByRole("checkbox", { name: `Select ${name}` }).check();
+  };
+  await select();
+  await bar(page).getByRole("button", { name: "Assign the selected chats" }).click();
+  await page.getByRole("menuitem", { name: "Ann" }).click();
+  await page.locator(".toasts").getByText("2 chats assigned").waitFor();
+  expect(await states(desk, chats)).toEqual(["open waits assigned", "open waits assigned", "open waits"]);
+  await page.keyboard.press("z");
+  await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open waits"]);
+  await select();
+  await bar(page).getByRole("button", { name: "Snooze" }).click();
+  await page.getByLabel("Until").fill("2020-01-01T09:00");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByText("Must be in the future.").waitFor();
+  expect(await states(desk, chats)).toEqual(["open waits", "open waits", "open waits"]);
+  await page.getByRole("button", { name: "Tomorrow at 9" }).click();
+  await page.keyboard.press("Tab");
+  await page.getByRole("dialog").getByRole("button", { name: "Snooze", exact: true }).click();
+  await page.locator(".toasts").getByText("2 chats snoozed").waitFor();
+  expect(await states(desk, chats)).toEqual(["snoozed waits", "snoozed waits", "open waits"]);
+});
+
+test("another list selects nothing, and who may not change chats has nothing to select by", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  await page.keyboard.press("x");
+  await bar(page).waitFor();
+  await page.getByRole("button", { name: "Unanswered" }).click();
+  await bar(page).waitFor({ state: "detached" });
+  const reader = ["chats:read", "messages:read", "messages:send", "events:read"];
+  const own = await openChatAsMember(desk, chats[0]?.id ?? "", reader, "Rea");
+  await row(own, "Bob Two").waitFor();
+  expect(await own.getByRole("checkbox").count()).toBe(0);
+});
