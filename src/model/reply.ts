@@ -21,3 +21,38 @@ export function placeholderFault(content: string): string | null {
   const shown = JSON.stringify(`{{${unknown.name.slice(0, MAX_SHOWN)}}}`);
   return `has the unknown placeholder ${shown}. Known are {{contact.name}}, {{member.name}} and {{metadata.<key>|words if empty}}`;
 }
+
+/**
+ * What fills a placeholder: by `contact.name`, `member.name` or `metadata.<key>`. Null, blank or missing: there is no
+ * value.
+ */
+export type ReplyValues = Readonly<Record<string, string | null>>;
+
+/**
+ * Fills in a reply. A placeholder without a value becomes its words; without words too, it stays as it is written. What
+ * is filled in is text: placeholders in it stay.
+ */
+export function fillReply(content: string, values: ReplyValues): string {
+  const parts = splitPlaceholders(content) ?? [{ literal: content }];
+  return parts
+    .map((part) => {
+      if ("literal" in part) return part.literal;
+      const { key, words } = readPlaceholder(part.name);
+      // Own properties only: a key of metadata can have any name.
+      const value = Object.hasOwn(values, key) ? values[key] : null;
+      return value?.trim() ? value : (words ?? `{{${part.name}}}`);
+    })
+    .join("");
+}
+
+/** What a reply's known placeholders name, each once, in the order of their first use; nothing if one is not closed. */
+export function replyKeys(content: string): string[] {
+  const names = (splitPlaceholders(content) ?? []).flatMap((part) => ("name" in part ? [part.name] : []));
+  return [...new Set(names.filter((name) => PLACEHOLDER.test(name)).map((name) => readPlaceholder(name).key))];
+}
+
+/** What a placeholder names, and its words for where there is no value; null without a `|`. */
+function readPlaceholder(placeholder: string): { key: string; words: string | null } {
+  const [key = "", ...words] = placeholder.split("|");
+  return { key: key.trim(), words: words.length > 0 ? words.join("|").trim() : null };
+}

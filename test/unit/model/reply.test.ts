@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { placeholderFault } from "../../../src/model/reply.ts";
+import { fillReply, placeholderFault, replyKeys } from "../../../src/model/reply.ts";
 
 test.each([
   "",
@@ -70,6 +70,58 @@ test("any content with known placeholders alone is right, and any other one in i
     fc.property(content, content, (before, after) => {
       expect(placeholderFault(before + after)).toBeNull();
       expect(placeholderFault(`${before}{{other}}${after}`)).toContain("{{other}}");
+    }),
+  );
+});
+
+const VALUES = { "contact.name": "Tom Toast", "member.name": "Ann", "metadata.order": "A-17", "metadata.note": " " };
+
+test.each([
+  ["no placeholder", "no placeholder"],
+  [
+    "Hello {{contact.name}}, {{metadata.order|your order}} has shipped. {{member.name}}",
+    "Hello Tom Toast, A-17 has shipped. Ann",
+  ],
+  ["{{ contact.name }}{{contact.name|there}}{{ contact.name | there }}", "Tom ToastTom ToastTom Toast"],
+  ["{{metadata.parcel|your parcel}}", "your parcel"],
+  ["{{metadata.parcel | a | b }}", "a | b"],
+  ["a{{metadata.parcel|}}b", "ab"],
+  ["a{{metadata.note|no note}}b", "ano noteb"],
+  ["{{metadata.parcel}}, {{metadata.note}}", "{{metadata.parcel}}, {{metadata.note}}"],
+  ["{{metadata.toString}}{{metadata.__proto__|none}}", "{{metadata.toString}}none"],
+  ["{{unknown}} {{constructor|words}}", "{{unknown}} words"],
+  ["{{contact.name}} {{member.name", "{{contact.name}} {{member.name"],
+])("%j is filled in as %j", (content, filled) => {
+  expect(fillReply(content, VALUES)).toBe(filled);
+});
+
+test("a placeholder without a value stays also if it is the contact's name", () => {
+  expect(fillReply("{{contact.name}}", { "contact.name": null })).toBe("{{contact.name}}");
+  expect(fillReply("{{contact.name}}", {})).toBe("{{contact.name}}");
+});
+
+test("a contact whose name looks like a placeholder is not filled in again", () => {
+  const values = { "contact.name": "{{member.name}}", "member.name": "Ann" };
+  expect(fillReply("{{contact.name}} {{member.name}}", values)).toBe("{{member.name}} Ann");
+});
+
+test("what the placeholders name is listed once, in their order", () => {
+  expect(replyKeys("{{metadata.b|x}} {{contact.name}} {{ metadata.b }} {{metadata.a | y}}")).toEqual([
+    "metadata.b",
+    "contact.name",
+    "metadata.a",
+  ]);
+  expect(replyKeys("none, {{unknown}}, {{metadata.}}")).toEqual([]);
+  expect(replyKeys("{{contact.name}} {{open")).toEqual([]);
+});
+
+test("without values, any content whose placeholders have no words stays as it is", () => {
+  const known = fc.constantFrom("{{contact.name}}", "{{member.name}}", "{{metadata.order}}");
+  const text = fc.string().map((plain) => plain.replaceAll(/[{}]/g, ""));
+  const content = fc.array(fc.tuple(text, known)).map((parts) => parts.flat().join(""));
+  fc.assert(
+    fc.property(content, text, (before, after) => {
+      expect(fillReply(before + after, {})).toBe(before + after);
     }),
   );
 });
