@@ -53,11 +53,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
   const entries = MENU.filter(({ permission }) => permission === undefined || may(permission));
   const isOpen = ({ path }: MenuEntry) => currentPath.value.startsWith(addressIn(place.organization.id, path));
   const refused = MENU.find((entry) => !entries.includes(entry) && isOpen(entry));
-  const find = () => {
-    // It would take the place of a dialog, and what was entered there would be lost.
-    if (!document.querySelector("dialog[open]"))
-      openDialog(<LazyDialog>{({ Palette }) => <Palette entries={entries} />}</LazyDialog>);
-  };
+  const find = () => openDialog(<LazyDialog>{({ Palette }) => <Palette entries={entries} />}</LazyDialog>);
   const choose = () => openDialog(notifications);
   const showKeys = () => openDialog(<LazyDialog>{({ ShortcutList }) => <ShortcutList />}</LazyDialog>);
   useShortcuts([

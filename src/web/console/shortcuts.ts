@@ -41,15 +41,16 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     return;
   }
-  const isOff = !areKeysOn.value || isElsewhere || document.querySelector("dialog[open]") !== null;
-  if (!needsModifier && isOff) return;
+  const isInDialog = document.querySelector("dialog[open]") !== null;
+  if (!needsModifier && (!areKeysOn.value || isElsewhere || isInDialog)) return;
   const sequence = Date.now() - firstAt < SEQUENCE_MS ? `${first} ${name}` : "";
   const found = shortcutOf(sequence) ?? shortcutOf(name);
   [first, firstAt] = [name, Date.now()];
   if (!found) return;
   event.preventDefault();
   first = "";
-  if (event.repeat && !found.repeats) return;
+  // What was entered in an open dialog would be lost, if another one took its place.
+  if (isInDialog || (event.repeat && !found.repeats)) return;
   found.run();
 });
 

@@ -15,19 +15,25 @@ interface DialogProps {
   /** Whether Escape and a click beside it close the dialog. */
   isClosable?: boolean;
   wide?: boolean | undefined;
-  /** For a dialog whose height changes while one types: its beginning stays where it is. */
+  /**
+   * For a dialog in which one types to find something. Its beginning stays where it is while its height changes, and it
+   * gets what was typed before from `takeKeys`, as soon as its code is there.
+   */
   atTop?: boolean;
 }
+
+/** What had the focus before a dialog in whose place another one is being opened. */
+let replaced: Element | null = null;
 
 /** A modal dialog. The browser keeps the focus inside it, and gives it back afterward. */
 export function Dialog({ title, onClose = closeDialog, children, isClosable = true, wide, atTop }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
-    const opener = document.activeElement;
+    const opener = replaced ?? document.activeElement;
     dialog.current?.showModal();
     focusFirstField(dialog.current);
-    takeKeys();
+    if (!atTop) takeKeys();
     // What the dialog shows may be loaded first, or follow a choice.
     const observer = new MutationObserver(() => {
       const { activeElement } = document;
@@ -37,7 +43,12 @@ export function Dialog({ title, onClose = closeDialog, children, isClosable = tr
     if (dialog.current) observer.observe(dialog.current, { childList: true, subtree: true });
     return () => {
       observer.disconnect();
-      if (opener instanceof HTMLElement) opener.focus();
+      replaced = opener;
+      // Until it is removed, it keeps the focus. Something else may have taken it by then.
+      queueMicrotask(() => {
+        replaced = null;
+        if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
+      });
     };
   }, []);
   return (
