@@ -18,6 +18,7 @@ export const MENU: readonly MenuEntry[] = [
   { path: "channels", label: "Channels", icon: "channel", key: "c", permission: "channels:read" },
   { path: "webhooks", label: "Webhooks", icon: "webhook", key: "w", permission: "webhooks:read" },
   { path: "keys", label: "Keys", icon: "key", key: "k", permission: "keys:read" },
+  { path: "replies", label: "Replies", icon: "reply", key: "r", permission: "messages:send" },
   { path: "templates", label: "Templates", icon: "template", key: "t", permission: "templates:read" },
   { path: "members", label: "Members", icon: "members", key: "m", permission: "members:read" },
   { path: "statistics", label: "Statistics", icon: "chart", key: "n", permission: "stats:read" },

@@ -3,11 +3,15 @@ import type { Chat } from "./api.ts";
 /** Spaces and invisible characters before a text. */
 const UNSEEN_FIRST = /^[\s\p{Cc}\p{Cf}]+/u;
 
+/** A name with something to see in it; else null. */
+export function seenName(name: string | null): string | null {
+  return name?.replace(UNSEEN_FIRST, "") ? name : null;
+}
+
 /** What a contact is called. A visitor without a name has a random address, whose end tells visitors apart. */
 export function contactName({ contact, channel }: Pick<Chat, "contact" | "channel">): string {
-  if (contact.name?.replace(UNSEEN_FIRST, "")) return contact.name;
   const isRandom = channel.kind === "web" && contact.address.startsWith("web_");
-  return isRandom ? `Visitor ${contact.address.slice(-4)}` : contact.address;
+  return seenName(contact.name) ?? (isRandom ? `Visitor ${contact.address.slice(-4)}` : contact.address);
 }
 
 /** The first letters of a name's first two words. */

@@ -14,6 +14,7 @@ export { NoChats } from "./inbox/no-chats.tsx";
 export { NewChat } from "./inbox/new-chat.tsx";
 export { Banners } from "./notifications/banners.tsx";
 export { ChoicesDialog } from "./inbox/choices-dialog.tsx";
+export { ReplyPicker } from "./inbox/reply-picker.tsx";
 export { TemplateDialog } from "./inbox/template-dialog.tsx";
 export { Palette } from "./palette.tsx";
 export { NotificationsDialog } from "./notifications/notifications-dialog.tsx";

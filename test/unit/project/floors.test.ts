@@ -48,6 +48,7 @@ const ROOMS: Record<string, readonly string[]> = {
     "parts",
     "audit",
     "notes",
+    "replies",
     "inbox",
     "channels",
     "keys",

@@ -28,14 +28,23 @@ export function ClosedNotice({ chat, choose }: { chat: Chat; choose: JSX.Element
   );
 }
 
-/** Asks whether to send a message though others wrote meanwhile. */
+/** Asks whether to send a message though others wrote meanwhile, or though nobody filled a placeholder in it. */
 export function ConflictNotice({ sending, members }: { sending: Sending; members: readonly Member[] }) {
   const conflict = sending.conflict.value;
   if (!conflict) return null;
   return (
     <div class="notice tone-warn" role="alert">
       <Icon name="warning" />
-      <p>{whoWrote(conflict.ahead, members)} Your message was not sent.</p>
+      <p>
+        {conflict.unfilled ? (
+          <>
+            <code>{conflict.unfilled}</code> is not filled in.
+          </>
+        ) : (
+          whoWrote(conflict.ahead, members)
+        )}{" "}
+        Your message was not sent.
+      </p>
       <Button disabled={sending.isBusy.value} onClick={() => void sending.sendAnyway(conflict)}>
         Send anyway
       </Button>

@@ -1,12 +1,14 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { AttachButton, pasteInto, StagedFiles, type StageTexts } from "../../shared/files/staged-files.tsx";
 import { useStage } from "../../shared/files/use-stage.ts";
 import { Quote } from "../../shared/message/content.tsx";
 import type { Chat, Member, Message } from "../api.ts";
-import { LazyDialog } from "../lazy.tsx";
+import { Lazy, LazyDialog } from "../lazy.tsx";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { openDialog } from "../parts/opened-dialog.tsx";
@@ -19,6 +21,7 @@ import type { ConversationStore } from "./conversation-store.ts";
 import { SenderChoice } from "./sender-choice.tsx";
 import { Sending } from "./sending.ts";
 import { typingTeller } from "./typing.ts";
+import { selectUnfilled } from "./unfilled.ts";
 
 interface ComposerProps {
   store: ConversationStore;
@@ -65,7 +68,44 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
       )}
     </LazyDialog>
   );
-  useShortcuts([{ keys: "t", label: "Answer by a template", run: () => openDialog(choose) }]);
+  const reply = useSignal("");
+  // Once the dialog is gone: it keeps the focus.
+  useLayoutEffect(() => {
+    const area = box.current;
+    if (reply.value === "" || !area) return;
+    area.focus();
+    const from = area.selectionStart;
+    // Only so the browser's own keys can undo it.
+    document.execCommand("insertText", false, reply.value);
+    selectUnfilled(area, from, area.selectionEnd);
+    reply.value = "";
+  }, [reply.value]);
+  const pick = () => {
+    if (isAside) return;
+    // They are the text's again, once the dialog is closed.
+    box.current?.focus();
+    openDialog(
+      <Begun sending={sending}>
+        <Dialog title="Saved replies" atTop>
+          <Lazy>
+            {({ ReplyPicker }) => (
+              <ReplyPicker store={store} sending={sending} templates={choose} onPut={(text) => (reply.value = text)} />
+            )}
+          </Lazy>
+        </Dialog>
+      </Begun>,
+    );
+  };
+  const conflict = sending.conflict.value;
+  useLayoutEffect(() => {
+    if (!conflict?.unfilled || !box.current) return;
+    box.current.focus();
+    selectUnfilled(box.current);
+  }, [conflict]);
+  useShortcuts([
+    { keys: "t", label: "Answer by a template", run: () => openDialog(choose) },
+    { keys: "Ctrl /", label: "Put in a saved reply", run: pick },
+  ]);
   return (
     <div class="composer" hidden={isAside}>
       <ClosedNotice chat={chat} choose={choose} />
@@ -80,7 +120,7 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
         onSubmit={() => void sending.sendWaiting()}
         hint="Ctrl Enter sends"
         hintClass="end quiet"
-        placeholder={isOver ? "Drop the files here" : "Write an answer"}
+        placeholder={isOver ? "Drop the files here" : "Write an answer. / opens saved replies"}
         onPaste={(event) => pasteInto(stage, event)}
         onInput={({ currentTarget: { value } }) => {
           sending.write(value);
@@ -89,14 +129,15 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
         onKeyDown={(event) => {
           if (event.key === "Escape" && answered) store.answered.value = null;
           else if (event.key === "Escape") event.currentTarget.blur();
-          else if (event.key === "/" && text === "") openDialog(choose);
+          else if (event.key === "/" && text === "") pick();
           else return;
           event.preventDefault();
         }}
         bar={(hint, submit) => (
           <>
             <AttachButton stage={stage} texts={STAGE} onChosen={() => box.current?.focus()} />
-            <Button icon="template" title="Templates (/)" aria-label="Templates" opens={choose} />
+            <Button icon="reply" title="Saved replies (/)" aria-label="Saved replies" onClick={pick} />
+            <Button icon="template" title="Templates (t)" aria-label="Templates" opens={choose} />
             {onNote && <Button icon="note" title="Write a note (w)" aria-label="Write a note" onClick={onNote} />}
             {currentSession().member === null && (
               <SenderChoice sending={sending} members={members} isLoading={isLoadingMembers} />

@@ -13,6 +13,7 @@ import { begunAt, type Draft, stageOf, textIn, type Undecided, undecidedSends } 
 import { sayFailedIn } from "./say-failed.ts";
 import { undoMs } from "./undo.ts";
 import { type UndoPart, undosOf } from "./undos.ts";
+import { unfilledIn } from "./unfilled.ts";
 import { uploadStaged, uploadTo } from "./upload-staged.ts";
 
 /** The service refuses a send across a message that is due within 15 seconds. The clocks may differ by a little. */
@@ -25,11 +26,13 @@ const STILL_SENDING = new ParleyError("The last message is still being sent. Try
 
 const MOVED_ON = new ParleyError("The chat has newer messages.", { status: null, code: "chat_moved_on" });
 
-/** A send that was refused because others wrote meanwhile. */
+/** A send about which the person is asked first: others wrote meanwhile, or its text is not whole. */
 export interface Conflict {
   draft: Draft;
   /** What they wrote. */
   ahead: readonly Message[];
+  /** A placeholder in the text that nobody filled; empty if it has none. */
+  unfilled: string;
 }
 
 type Times = Pick<Draft, "scheduledAt" | "expiresAt">;
@@ -49,10 +52,13 @@ export class Sending {
   readonly #chat: Chat;
   readonly #place: Place;
   readonly #undos: ReturnType<typeof undosOf>;
-  #senderId: string | null = null;
+  /** The member in whose name is sent. */
+  senderId: string | null = null;
   readonly #senderKnown = Promise.withResolvers<void>();
   /** Whether the next message belongs to the send of the one before it. */
   #isSameSend = false;
+  /** The text with a placeholder that nobody filled about which the person was asked last. */
+  #asked = "";
   /** Two sends that can both be undone stay in their order, whatever the clock says meanwhile. */
   #lastDueAt = 0;
 
@@ -70,7 +76,7 @@ export class Sending {
 
   /** The member in whose name is sent; null without members. The operator's sends wait until it is known. */
   sendsAs(memberId: string | null): void {
-    this.#senderId = memberId;
+    this.senderId = memberId;
     this.#senderKnown.resolve();
   }
 
@@ -121,19 +127,32 @@ export class Sending {
   /** Sends what waits. If others wrote meanwhile, `conflict` asks. @throws ParleyError for any other refusal */
   async deliverWaiting(times: Times, isAnyway = false): Promise<void> {
     const draft = { content: this.text.value.trim(), ...times };
+    if (this.#asksWhole(draft)) return;
     if (this.stage.files.length > 0) await this.#sendFiles(this.#answering(draft), isAnyway);
     else await this.deliver({ type: "TEXT", ...draft }, isAnyway);
   }
 
   /** Sends something else, as `deliverWaiting` does. @throws ParleyError */
   async deliver(draft: Draft, isAnyway = false): Promise<void> {
+    if (this.#asksWhole(draft)) return;
     await this.#deliver(this.#answering(draft), isAnyway);
   }
 
-  /** Sends what was refused, though others wrote meanwhile. Never throws. */
-  async sendAnyway({ draft }: Conflict): Promise<void> {
-    if (draft.templateId || draft.interactive || (draft.scheduledAt && !draft.mediaId)) await this.#send(draft, true);
-    else await this.sendWaiting(true, draft);
+  /** Sends what the person was asked about. If it was only the text, others may have written too. Never throws. */
+  async sendAnyway({ draft, unfilled }: Conflict): Promise<void> {
+    const isAnyway = unfilled === "";
+    const isOther = draft.templateId || draft.interactive || (isAnyway && draft.scheduledAt && !draft.mediaId);
+    if (isOther) await this.#send(draft, isAnyway);
+    else await this.sendWaiting(isAnyway, draft);
+  }
+
+  /** Asks about a text with a placeholder that nobody filled, once. @returns whether it asks */
+  #asksWhole(draft: Draft): boolean {
+    const unfilled = draft.templateId ? "" : unfilledIn(draft.content);
+    if (unfilled === "" || draft.content === this.#asked) return false;
+    this.#asked = draft.content;
+    this.conflict.value = { draft: this.#answering(draft), ahead: [], unfilled };
+    return true;
   }
 
   #answering(draft: Draft): Draft {
@@ -148,7 +167,7 @@ export class Sending {
   async #deliver(draft: Draft, isAnyway: boolean): Promise<void> {
     if (this.isBusy.value) throw STILL_SENDING;
     const ahead = isAnyway || this.#isRepeat(draft) ? [] : this.#unknown();
-    if (ahead.length > 0) return this.#ask({ draft, ahead });
+    if (ahead.length > 0) return this.#ask(draft, ahead);
     this.isBusy.value = true;
     await this.#senderKnown.promise;
     const undecided = this.#decided(draft, isAnyway);
@@ -202,8 +221,8 @@ export class Sending {
     return JSON.stringify(undecidedSends.read(this.#chat.id)?.draft) === JSON.stringify(draft);
   }
 
-  #ask(conflict: Conflict): void {
-    this.conflict.value = conflict;
+  #ask(draft: Draft, ahead: readonly Message[]): void {
+    this.conflict.value = { draft, ahead, unfilled: "" };
     this.#knows();
     if (!this.#store.isShown) this.#failed(MOVED_ON);
   }
@@ -222,7 +241,7 @@ export class Sending {
     const waits = draft.scheduledAt === undefined && dueAt > serviceNow();
     const body: Draft = {
       ...draft,
-      ...(this.#senderId !== null && { senderId: this.#senderId }),
+      ...(this.senderId !== null && { senderId: this.senderId }),
       ...(waits && { scheduledAt: new Date(dueAt).toISOString() }),
       // Who may not read messages does not know the newest one.
       ...(!isAnyway && may("messages:read") && { ifSeq: this.#store.newestSeq() }),
@@ -277,6 +296,6 @@ export class Sending {
     if (isOwn) {
       const hasScheduled = ahead.some(({ status }) => status === "SCHEDULED");
       await this.#send(draft, hasScheduled);
-    } else this.#ask({ draft, ahead });
+    } else this.#ask(draft, ahead);
   }
 }

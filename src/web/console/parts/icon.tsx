@@ -8,6 +8,7 @@ const PATHS = {
   phone: "M7 3h10v18H7V3Zm4 15h2",
   key: "M9 8a4 4 0 1 0 0 8 4 4 0 1 0 0-8Zm4 4h7v4",
   webhook: "M4 12h6m0-6v12h4a6 6 0 1 0 0-12h-4Zm10 6h.01",
+  reply: "M13 3 5 14h6l-1 7 9-11h-7l1-7Z",
   template: "M6 3h12v18H6V3Zm3 5h6m-6 4h6m-6 4h3",
   members: "M9 4a4 4 0 1 0 0 8 4 4 0 1 0 0-8ZM2 20c0-8 14-8 14 0M16 4a4 4 0 1 1 0 8m3 3c3 1 3 3 3 5",
   audit: "M6 3h12v18H6V3Zm3 9 2 2 4-5",

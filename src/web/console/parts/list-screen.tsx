@@ -15,11 +15,11 @@ interface ListScreenProps<Row> {
   /** What the screen is for, in a sentence. */
   intro: string;
   icon: IconName;
-  pages: Pages<Row>;
+  pages: Omit<Pages<Row>, "rows"> & { rows: Pick<Pages<Row>["rows"], "data" | "error" | "reload"> };
   /** Adds a row: an address or a dialog. Null: the person may not. */
   create: { label: string; opens: string | JSX.Element } | null;
   /** What a list without rows says, and the command that adds one. */
-  empty: { title: string; text: ComponentChildren; command: string };
+  empty: { title: string; text: ComponentChildren; command?: string };
   /** Beside the button that adds a row. */
   actions?: JSX.Element;
   /** Stands above the list. */

@@ -6,6 +6,7 @@ import { Members } from "../members/members.tsx";
 import { Scheduled } from "../scheduled/scheduled.tsx";
 import { Keys } from "../keys/keys.tsx";
 import { Webhooks } from "../webhooks/webhooks.tsx";
+import { Replies } from "../replies/replies.tsx";
 import { Templates } from "../templates/templates.tsx";
 import { Channels } from "../channels/channels.tsx";
 import { Settings } from "../settings/settings.tsx";
@@ -17,6 +18,7 @@ const SCREENS: Readonly<Record<string, [ComponentType<ScreenParts>, number]>> = 
   channels: [Channels, 2],
   webhooks: [Webhooks, 2],
   keys: [Keys, 1],
+  replies: [Replies, 1],
   templates: [Templates, 1],
   members: [Members, 0],
   scheduled: [Scheduled, 0],

@@ -28,7 +28,7 @@ function TemplateList() {
         title: "No template yet",
         text: (
           <>
-            Press <kbd>/</kbd> in an empty message to use one.
+            Press <kbd>t</kbd> in a chat to use one.
           </>
         ),
         command: 'npx parley templates create --name welcome --language en --body "Hello {{name}}"',
