@@ -16,13 +16,14 @@ export interface NewChat {
   name?: string | null;
   username?: string | null | undefined;
   metadata?: Metadata;
+  personId?: string | undefined;
   /** Whether limits on the number of chats apply. */
   isLimited: boolean;
 }
 
 /** Creates the chat of a contact's address, or finds it, in one call of the organization's object. */
 export async function openChat(env: Env, request: NewChat): Promise<OpenAnswer> {
-  const { channel, address, others = [], alike, name = null, username, metadata = {}, isLimited } = request;
+  const { channel, address, others = [], alike, name = null, username, metadata = {}, personId, isLimited } = request;
   const { id: channelId, organizationId, kind, region } = channel;
   // A visitor's tabs meet in one object before there is a chat, so the id of a web chat is derived.
   const proposedId =
@@ -36,6 +37,7 @@ export async function openChat(env: Env, request: NewChat): Promise<OpenAnswer> 
     name,
     username,
     metadata,
+    ...(personId !== undefined && { personId }),
     proposedId,
     isLimited,
   };

@@ -3,8 +3,8 @@ import { type ChatStub, callChat, type Owner } from "../calls/call-chat.ts";
 import { permissionsOf } from "../db/members.ts";
 import { fault } from "../http/validation.ts";
 import { type Caller, callerName } from "../model/caller.ts";
-import { type Chat, contactNameField } from "../model/chat.ts";
-import type { AsOwner, ChangeAnswer } from "../model/chat-answers.ts";
+import { type Chat, contactNameField, personIdField } from "../model/chat.ts";
+import type { AsOwner, ChangeAnswer, ChatIdentity } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import { bodyId, instant } from "../model/field.ts";
 import { ifSeqField, metadataPatch } from "../model/message.ts";
@@ -14,12 +14,12 @@ import { WORK_STATES } from "../model/work-state.ts";
 import { readChat } from "./get-chat.ts";
 
 /**
- * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name (so does a `contact` that is
- * null), the metadata or one of its pairs, unassigns the chat (`assigneeId`), and opens it (`state`).
+ * The body of `PATCH /chats/{id}`. Absent fields don't change. Null removes the name and the person (a `contact` that
+ * is null removes both), the metadata or one of its pairs, unassigns the chat (`assigneeId`), and opens it (`state`).
  */
 export const chatPatch = z
   .object({
-    contact: z.nullish(z.object({ name: z.nullish(contactNameField) })),
+    contact: z.nullish(z.object({ name: z.nullish(contactNameField), personId: z.nullish(personIdField) })),
     metadata: metadataPatch,
     assigneeId: z.nullish(bodyId),
     ifAssigneeId: z.nullish(bodyId),
@@ -51,7 +51,8 @@ export const chatPatch = z
 export const answeredBody = z.object({ ifSeq: ifSeqField });
 
 /**
- * Changes the contact's name, the metadata, the assignee and the state of a chat, and whether the contact takes marketing.
+ * Changes the contact's name and person, the metadata, the assignee and the state of a chat, and whether the contact
+ * takes marketing.
  * @throws ApiError `chat_not_found`, `member_not_found`; `chat_reassigned` if the chat is not `ifAssigneeId`'s;
  *   `chat_moved_on` if its newest message is not `ifSeq`; `validation_failed` if the metadata would be too large, the
  *   member only reads chats, or a snooze would end in the past or in more than 366 days; `unavailable` while the
@@ -67,17 +68,26 @@ export async function patchChat(
   if (wrong) throw fault("snoozedUntil", wrong);
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
   const by = callerName(caller);
-  const details = { name: contact === null ? null : contact?.name, metadata };
+  const ofContact = <Value>(value: Value) => (contact === null ? null : value);
+  const details = { name: ofContact(contact?.name), metadata, personId: ofContact(contact?.personId) };
   const assignment = assigneeId === undefined ? null : { assigneeId, ifAssigneeId, by };
   const said = marketing ? { ...marketing, by: by.type === "key" ? ("key" as const) : ("member" as const) } : null;
   const { state, snoozedUntil = null, ifSeq } = work;
-  if (state !== undefined) {
-    const change = { details, assignment, marketing: said, state: { state: state ?? "open", snoozedUntil, ifSeq, by } };
-    return changed(env, caller, chatId, (chat, as) => chat.changeState(as, change));
-  }
+  const moved = state === undefined ? null : { state: state ?? "open", snoozedUntil, ifSeq, by };
+  const change = { details, assignment, marketing: said, state: moved };
+  if (details.personId !== undefined) return changed(env, caller, chatId, (chat, as) => chat.changePerson(as, change));
+  if (moved) return changed(env, caller, chatId, (chat, as) => chat.changeState(as, change));
   if (said) return changed(env, caller, chatId, (chat, as) => chat.changeMarketing(as, said, details, assignment));
   if (!assignment) return changed(env, caller, chatId, (chat, as) => chat.patch(as, details));
   return changed(env, caller, chatId, (chat, as) => chat.assign(as, assignment, details));
+}
+
+/**
+ * Sets the person of a chat that has none.
+ * @throws ApiError `chat_not_found`; `unavailable` as `patchChat`
+ */
+export function setPerson(env: Env, owner: Owner, identity: ChatIdentity, personId: string): Promise<Chat> {
+  return changed(env, owner, identity.chatId, (chat, as) => chat.setPerson(as, personId), identity);
 }
 
 /** @throws ApiError `member_not_found`; `validation_failed` for a member who only reads, so could answer nobody */
@@ -121,8 +131,9 @@ async function changed(
   owner: Owner,
   chatId: string,
   change: (chat: ChatStub, as: AsOwner) => Promise<ChangeAnswer>,
+  known: ChatIdentity | null = null,
 ): Promise<Chat> {
-  const answer = await callChat(env, owner, chatId, change);
+  const answer = await callChat(env, owner, chatId, change, known);
   if (answer.outcome === "reassigned") throw new ApiError("chat_reassigned");
   if (answer.outcome === "nothing_unanswered") throw new ApiError("nothing_unanswered");
   if (answer.outcome === "refused") throw new ApiError(answer.code, { text: answer.text });

@@ -7,6 +7,7 @@ import type { JsonWithETag } from "../http/etag.ts";
 import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
+import { MAX_PERSON_ID } from "../model/chat.ts";
 import { MAX_PLACE, parseSearch } from "../model/contact-search.ts";
 import { atMost, onlyTrue, queryText } from "../model/field.ts";
 import { isId } from "../model/id.ts";
@@ -52,6 +53,7 @@ export const chatsQuery = z.object({
   search: z.optional(searchText),
   assignee: z.optional(assigneeFilter),
   state: z.optional(z.enum(WORK_STATES)),
+  person: queryText(MAX_PERSON_ID),
 });
 
 type Query = z.output<typeof chatsQuery>;
@@ -89,13 +91,13 @@ export async function listChats(
   query: Query,
   hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { limit, channel, contact, search, state } = query;
+  const { limit, channel, contact, search, state, person } = query;
   const waiting = waitingFor(query);
   const assignee = query.assignee === NOBODY ? null : query.assignee;
   const filter = filterIn(query, waiting);
   const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
-  const isCached = isStart && contact === undefined && search === undefined;
+  const isCached = isStart && [contact, search, person].every((one) => one === undefined);
   const name = isCached
     ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state])
     : null;
@@ -106,7 +108,7 @@ export async function listChats(
       organizationId,
       (organization) =>
         organization.list(
-          { channel, contact, contactForms, waiting, search, assignee, state },
+          { channel, contact, contactForms, waiting, search, assignee, state, person },
           position,
           hasLastMessage,
           cachedVersion,
@@ -119,9 +121,9 @@ export async function listChats(
   throw fault(cursorOf(filter), isChat ? "is not a chat of this organization" : "is not a cursor of this list");
 }
 
-function waitingFor({ unanswered, scheduled, search, contact, assignee, state }: Query): Waiting | undefined {
+function waitingFor({ unanswered, scheduled, search, contact, assignee, state, person }: Query): Waiting | undefined {
   const given = (filters: object) => Object.entries(filters).find(([, value]) => value !== undefined)?.[0];
-  const filter = given({ assignee, state });
+  const filter = given({ assignee, state, person });
   const beside = given({ search, contact, scheduled });
   if (filter && beside) throw fault(filter, `can't be given with ${beside}`);
   const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
@@ -147,18 +149,19 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
 }
 
 /** The filters whose list is read with a cursor only. */
-type WalkFilter = Waiting | "search" | "assignee" | "state";
+type WalkFilter = Waiting | "search" | (typeof OF_ACTIVITY)[number];
+
+/** Those whose list has the latest activity first. */
+const OF_ACTIVITY = ["assignee", "state", "person"] as const;
 
 /** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
 const cursorOf = (filter: WalkFilter | undefined) =>
-  filter === undefined || filter === "assignee" || filter === "state" ? "before" : "after";
+  filter === "unanswered" || filter === "scheduled" || filter === "search" ? "after" : "before";
 
 /** The parameter that makes the list one that is read with a cursor only; undefined if none does. */
-function filterIn({ search, assignee, state }: Query, waiting: Waiting | undefined): WalkFilter | undefined {
-  if (search !== undefined) return "search";
-  if (waiting !== undefined) return waiting;
-  if (assignee !== undefined) return "assignee";
-  return state && "state";
+function filterIn(query: Query, waiting: Waiting | undefined): WalkFilter | undefined {
+  if (query.search !== undefined) return "search";
+  return waiting ?? OF_ACTIVITY.find((name) => query[name] !== undefined);
 }
 
 /**

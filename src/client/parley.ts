@@ -44,6 +44,8 @@ export interface ChatListOptions {
   assignee?: string;
   /** Only the chats in this state. */
   state?: ApiSchemas["Chat"]["state"];
+  /** Only the chats whose contact has this `personId`. */
+  person?: string;
 }
 
 /** Which messages of a chat. `after` can't be combined with the others. */

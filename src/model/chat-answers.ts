@@ -257,6 +257,7 @@ export type StateAnswer = { outcome: "ok"; activity: ChatActivity; queue: Queue 
 export interface DetailsPatch {
   name?: string | null | undefined;
   metadata?: Record<string, string | null> | null | undefined;
+  personId?: string | null | undefined;
 }
 
 /** Assigns a chat to a member, or to nobody. `ifAssigneeId`: only if this is its assignee now; null for nobody. */

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { ChannelKind } from "./channel-kind.ts";
 import type { MessageType, Metadata } from "./content.ts";
+import { oneLine } from "./content-schema.ts";
 import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
 import type { Message } from "./message.ts";
 import { replyUntil } from "./reply-window.ts";
@@ -9,6 +10,13 @@ import type { WorkState, WorkStatus } from "./work-state.ts";
 
 /** A contact's name, if it is given. */
 export const contactNameField = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
+
+/** The maximum number of characters in a person's key. */
+export const MAX_PERSON_ID = 128;
+
+/** The company's own key of the person that a contact is, if it is given. Only the company says it. */
+export const personIdField = z.string().check(notBlankIfGiven, wellFormed, oneLine, ...atMost(MAX_PERSON_ID));
+
 /** A contact's email, as a visitor writes it. */
 export const contactEmailField = z.email().check(...atMost(320));
 
@@ -41,6 +49,8 @@ export interface Chat {
     name: string | null;
     /** The contact's public name on the network, without an @. */
     username: string | null;
+    /** The company's own key of the person, which the person's other chats have too; null if it has given none. */
+    personId: string | null;
     /** All addresses that lead to this chat, the first one first. */
     addresses: string[];
     /** Other chats of the same contact on this channel; absent if none is known. */
@@ -86,7 +96,7 @@ export interface ChatActivity {
   marketing?: Marketing | null;
   /** Absent as above. */
   work?: WorkStatus;
-  /** The contact's name and the metadata; null unless a client has changed them. */
+  /** What clients change of a chat; null unless one has. */
   details: ChatDetails | null;
 }
 
@@ -94,6 +104,8 @@ export interface ChatActivity {
 export interface ChatDetails {
   name: string | null;
   metadata: Metadata;
+  /** Absent in what an object of an earlier version stored. */
+  personId?: string | null;
 }
 
 /** A chat, with what its own object knows in place of what its organization's object knows. */
@@ -102,7 +114,7 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
   const openUntil = (at: number | null) => replyUntil(chat.channel.kind, Date.parse(chat.createdAt), at);
   return {
     ...chat,
-    ...(details && { contact: { ...chat.contact, name: details.name }, metadata: details.metadata }),
+    ...(details && { contact: withDetails(chat.contact, details), metadata: details.metadata }),
     lastMessageAt: isoTimeOrNull(activity.lastMessageAt),
     lastMessage,
     unansweredSince: isoTimeOrNull(activity.unansweredSince),
@@ -113,4 +125,8 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     ...(marketing !== undefined && { marketing }),
     ...(work && { state: work.state, snoozedUntil: isoTimeOrNull(work.snoozedUntil) }),
   };
+}
+
+function withDetails(contact: Chat["contact"], { name, personId }: ChatDetails): Chat["contact"] {
+  return { ...contact, name, ...(personId !== undefined && { personId }) };
 }

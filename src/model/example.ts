@@ -9,7 +9,13 @@ export const AT = "2026-11-20T10:00:17.062Z";
 export const CHAT: Chat = {
   id: "cht_gT2sYbQ0aLw9XcRk",
   channel: { id: "chn_gQ4vLm81ZsT0xWcE", kind: "whatsapp", name: "Support" },
-  contact: { address: "15550783881", name: "Maya", username: null, addresses: ["15550783881"] },
+  contact: {
+    address: "15550783881",
+    name: "Maya",
+    username: null,
+    personId: "customer-2044",
+    addresses: ["15550783881"],
+  },
   metadata: { order: "4711" },
   createdAt: "2026-11-20T09:58:40.310Z",
   lastMessageAt: AT,

@@ -42,6 +42,8 @@ export interface OpenRequest {
   /** Absent if the caller does not know it. */
   username?: string | null | undefined;
   metadata: Metadata;
+  /** The company's own key of the person; absent if it gives none. */
+  personId?: string | undefined;
   /** The id that the chat gets if it is created. */
   proposedId: string;
   /** Whether limits apply. They never refuse what a network brings. */
@@ -80,6 +82,8 @@ export interface ChatFilter {
   assignee?: string | null | undefined;
   /** Only the chats in this state. It can be given with `channel`, `assignee` and `unanswered`. */
   state?: WorkState | undefined;
+  /** Only the chats of the person with this key of the company. It can be given with the same, and with `state`. */
+  person?: string | undefined;
 }
 
 /** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */

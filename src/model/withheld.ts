@@ -28,7 +28,7 @@ export function shownChat(reader: Reader, chat: Chat, isOwn = false): Chat {
   return {
     id: chat.id,
     channel: { id, kind, name: "" },
-    contact: isOwn ? chat.contact : { address: "", name: null, username: null, addresses: [] },
+    contact: isOwn ? chat.contact : { address: "", name: null, username: null, personId: null, addresses: [] },
     metadata: isOwn ? chat.metadata : {},
     ...pick(chat, "createdAt", "lastMessageAt"),
     lastMessage,

@@ -12,6 +12,8 @@ import type { RequestBodySpec } from "./operation.ts";
 const deepest = MAX_OFFSET.toLocaleString("en");
 const LIMIT = "The maximum number of rows on a page.";
 const METADATA = `Your own pairs of strings: at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8. The service returns them unchanged.`;
+const PERSON_ID =
+  "Your own key of the person, such as the number of a customer: the person's chats on all channels have the same one, and `person` lists them. One line of 1 to 128 characters.";
 const pairs = { maxProperties: MAX_PAIRS };
 
 /** The query of a list of chats. The list of all chats has no `after`: chats with new activity move to its front. */
@@ -21,7 +23,7 @@ export const chatsQueryParameters = {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before:
-      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee` or `state` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
+      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee`, `state` or `person` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:
@@ -31,9 +33,11 @@ export const chatsQueryParameters = {
     search:
       "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words: `ma oka` finds `Maya Okafor`. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: `jose` finds `José`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. While the service prepares its index of contacts after an upgrade, the order is another one. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
     assignee:
-      "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered` and `state`.",
+      "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `state` and `person`.",
     state:
-      "Only the chats in this state, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered` and `assignee`.",
+      "Only the chats in this state, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee` and `person`.",
+    person:
+      "Only the chats whose contact has this `personId`, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee` and `state`.",
     after: "The `cursor` of the previous page. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
@@ -66,6 +70,7 @@ export const newChat: RequestBodySpec = {
     contact: "The person outside the organization.",
     "contact.address": `${CHANNEL_KINDS.map((kind) => `${kind}: ${KINDS[kind].addressError}`).join(". ")}.`,
     "contact.name": "The contact's name.",
+    "contact.personId": `${PERSON_ID} If the address already has a chat, it is set only if that chat has none.`,
     metadata: METADATA,
   },
   keywords: { metadata: pairs },
@@ -77,8 +82,9 @@ export const chatChange: RequestBodySpec = {
   description: "The fields to change.",
   schema: chatPatch,
   descriptions: {
-    contact: "The person outside the organization. Null deletes the name.",
+    contact: "The person outside the organization. Null deletes the name and the `personId`.",
     "contact.name": "The contact's name. Null deletes it.",
+    "contact.personId": `${PERSON_ID} Null deletes it.`,
     metadata: `Pairs to add or to replace. A pair with the value null is deleted, and null in place of the object deletes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
     assigneeId:
       "The member to assign the chat to, who has the permission `messages:send` or `chats:write`. Null unassigns it.",

@@ -68,7 +68,7 @@ const OF_CHATS = tagged("Chats", [
     id: "createChat",
     summary: "Create or find a chat",
     description:
-      "Creates the chat with a contact on one of the organization's channels. An address has one chat on each channel: if the chat exists, the response is that chat, with its first contact name and metadata.",
+      "Creates the chat with a contact on one of the organization's channels. An address has one chat on each channel: if the chat exists, the response is that chat, with its first contact name and metadata. Its `personId` is set if it has none. A 503 means that this may not be complete: repeat the request.",
     body: newChat,
     responses: [
       jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null, lastMessage: null } }),
@@ -88,7 +88,7 @@ const OF_CHATS = tagged("Chats", [
     id: "updateChat",
     summary: "Update a chat",
     description:
-      "Changes the contact's name, the chat's metadata, its assignee and its state, and whether the contact takes marketing. Fields that are absent don't change. A change creates the event `chat.updated`, another assignee the event `chat.assigned`, another `marketing` the event `chat.consent`, and another `state` or `snoozedUntil` the event `chat.state`. Sending changes neither the assignee nor the state. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
+      "Changes the contact's name and `personId`, the chat's metadata, its assignee and its state, and whether the contact takes marketing. Fields that are absent don't change. A change creates the event `chat.updated`, another assignee the event `chat.assigned`, another `marketing` the event `chat.consent`, and another `state` or `snoozedUntil` the event `chat.state`. Sending changes neither the assignee nor the state. A 503 means that the change may not be complete: repeat the request, with `ifAssigneeId` only once you have read the chat.",
     body: chatChange,
     responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
     errors: ["missing_field", "member_not_found", "chat_reassigned", "chat_moved_on"],

@@ -114,6 +114,9 @@ export const chatSchema = resource<directory.Chat>()(
       address: text("The contact's first known address on the channel. It never changes"),
       name: textOrNull("The contact's name, if known"),
       username: textOrNull("The contact's public name on the network, without an @. It can change hands"),
+      personId: textOrNull(
+        "Your own key of the person, which the person's other chats have too. Null: you have given none. A contact never sets it",
+      ),
       addresses: z
         .array(z.string())
         .describe("All addresses that lead to this chat, the first one first: numbers, user ids, earlier ones"),

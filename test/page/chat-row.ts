@@ -5,7 +5,7 @@ export function chatRow(id: string, changes: Partial<Chat> = {}): Chat {
   return {
     id,
     channel: { id: "chn_1", kind: "web", name: "Site" },
-    contact: { address: id, name: null, username: null, addresses: [id] },
+    contact: { address: id, name: null, username: null, personId: null, addresses: [id] },
     metadata: {},
     createdAt: "2026-11-20T10:00:00.000Z",
     lastMessageAt: null,

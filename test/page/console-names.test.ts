@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { contactName, initialsOf } from "../../src/web/console/names.ts";
 
 const chat = (address: string, name: string | null, kind: "web" | "telegram" = "web") => ({
-  contact: { address, name, username: null, addresses: [address] },
+  contact: { address, name, username: null, personId: null, addresses: [address] },
   channel: { id: "chn_1", kind, name: "Site" },
 });
 

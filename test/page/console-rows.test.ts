@@ -152,7 +152,7 @@ test("a status of an older message, and a scheduled message, change nothing in t
 
 test("an event with a chat replaces the row, and keeps the preview that a chat without it had", () => {
   const before = afterMessage(chat("a"), message(1));
-  const named = chat("a", { contact: { address: "a", name: "Ann", username: null, addresses: ["a"] } });
+  const named = chat("a", { contact: { address: "a", name: "Ann", username: null, personId: null, addresses: ["a"] } });
   const event = { type: "chat.updated", chatId: "a", data: { chat: named } } as unknown as FollowedEvent;
   expect(afterEvent(before, event)).toMatchObject({ contact: { name: "Ann" }, lastMessage: { seq: 1 } });
   const ping = { type: "ping", chatId: null, data: {} } as unknown as FollowedEvent;

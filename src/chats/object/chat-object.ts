@@ -274,6 +274,16 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, (identity) => this.parts.details.patch(identity, change, as.isRepeat));
   }
 
+  /** Changes the contact's person, and everything else of the change. Apart from `patch`, as for `assign`. */
+  changePerson(as: AsOwner, change: rpc.ChatChange): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.patch(identity, change, as.isRepeat));
+  }
+
+  /** Sets the contact's person, if it has none. */
+  setPerson(as: AsOwner, personId: string): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.setPerson(identity, personId));
+  }
+
   /** The contact told its network whether it takes marketing. */
   hearMarketing(as: AsOwner, said: Omit<rpc.Said, "by">): Promise<rpc.ApplyStatusAnswer> {
     return this.#forOwner(as, async () => {

@@ -69,7 +69,7 @@ export class StoredDetails {
     this.#parts = parts;
   }
 
-  /** The contact's name and the metadata; null until a client changes them. */
+  /** The contact's name and person, and the metadata; null until a client changes one of them. */
   details(): ChatDetails | null {
     return this.#parts.storage.kv.get<ChatDetails>("details") ?? null;
   }
@@ -89,17 +89,26 @@ export class StoredDetails {
   }
 
   /**
-   * Changes the contact's name, the metadata, the assignee, the marketing and the state, all or nothing. Unchanged fields
-   * make no event.
+   * Changes the contact's name and person, the metadata, the assignee, the marketing and the state, all or nothing.
+   * Unchanged fields make no event.
    * @param isRepeat an earlier call with the same change may have changed the chat
    * @throws ApiError `unavailable` if the organization's object does not answer to the first change
    */
   async patch(identity: ChatIdentity, change: ChatChange, isRepeat = false): Promise<ChangeAnswer> {
-    const { name, metadata } = change.details;
-    const isOfDetails = name !== undefined || metadata !== undefined;
-    const before = isOfDetails ? await this.#current(identity) : null;
+    const { name, metadata, personId } = change.details;
+    const isOfPerson = personId !== undefined;
+    const isOfDetails = name !== undefined || metadata !== undefined || isOfPerson;
+    const before = isOfDetails ? await this.#current(identity, isOfPerson) : null;
     if (isOfDetails && !before) return { outcome: "unknown" };
     return this.#change(before?.() ?? null, change, isRepeat);
+  }
+
+  /** Sets the contact's person, if it has none. @throws as `patch` */
+  async setPerson(identity: ChatIdentity, personId: string): Promise<ChangeAnswer> {
+    const before = (await this.#current(identity, true))?.();
+    if (!before) return { outcome: "unknown" };
+    // Reports even if the person stays: a report of an earlier call may be missing.
+    return before.personId ? this.#reported() : this.#change(before, { details: { personId } });
   }
 
   /**
@@ -180,18 +189,24 @@ export class StoredDetails {
     return this.#parts.storage.kv.get<HandedBack>("handedBack") ?? null;
   }
 
-  /** The details as they are whenever it is called, as another patch may come first; null if the chat is gone. */
-  async #current(identity: ChatIdentity): Promise<(() => ChatDetails) | null> {
-    const first = this.details() ?? (await this.#created(identity));
-    return first && this.#parts.adoption.exists(identity.life) ? () => this.details() ?? first : null;
+  /**
+   * The details as they are whenever it is called, as another patch may come first; null if the chat is gone.
+   * @param withPerson whether they must have the person, which an object of an earlier version did not store
+   */
+  async #current(identity: ChatIdentity, withPerson = false): Promise<(() => ChatDetails) | null> {
+    const stored = this.details();
+    const isWhole = stored !== null && (!withPerson || stored.personId !== undefined);
+    const first = isWhole ? stored : await this.#created(identity);
+    return first && this.#parts.adoption.exists(identity.life) ? () => ({ ...first, ...this.details() }) : null;
   }
 
-  /** The details that the chat was created with. They stay until the first change, which is here. */
+  /** The details that the chat was created with. Each stays until its first change, which is here. */
   async #created({ organizationId, chatId, life }: ChatIdentity): Promise<ChatDetails | null> {
     if (this.#first?.life === life) return this.#first.details;
     const chat = await callOrganization(this.#parts.env, organizationId, (organization) => organization.find(chatId));
     if (!chat) return null;
-    const details = { name: chat.contact.name, metadata: chat.metadata };
+    // An organization's object of an earlier version knows no person.
+    const details = { name: chat.contact.name, metadata: chat.metadata, personId: chat.contact.personId ?? null };
     this.#first = { life, details };
     return details;
   }
@@ -272,9 +287,12 @@ export class StoredDetails {
 }
 
 /** The details after a patch; `after` is null if it changes none of them. */
-function changedDetails(before: ChatDetails, { name, metadata }: DetailsPatch) {
+function changedDetails(
+  before: ChatDetails,
+  { name = before.name, metadata, personId = before.personId }: DetailsPatch,
+) {
   const merged = mergedMetadata(before.metadata, metadata);
   if (merged.faults) return { faults: merged.faults };
-  const after = { name: name === undefined ? before.name : name, metadata: merged.metadata };
+  const after = { ...before, name, metadata: merged.metadata, ...(personId !== undefined && { personId }) };
   return { after: JSON.stringify(after) === JSON.stringify(before) ? null : after };
 }

@@ -270,6 +270,7 @@ export const RESOURCES = {
       scheduled: flag("Only the chats with a scheduled message, the next one due first"),
       assignee: field("mbr_…|none", "", "Only the chats of one member, or of nobody"),
       state: field("state", "", `Only the chats in one state: ${WORK_STATES.join(", ")}`),
+      person: field("key", "", "Only the chats of one person, by your own key of the person"),
       after: field(
         "cursor",
         "",
@@ -282,6 +283,7 @@ export const RESOURCES = {
       channel: field("chn_…", "channelId", "The channel"),
       address: field("address", "contact.address", "The contact's address on the channel"),
       name: field("name", "contact.name", "The contact's name"),
+      person: field("key", "contact.personId", "Your own key of the person; a chat that has one keeps it"),
       metadata: listField("name=value", "metadata", "A pair of metadata", (texts, flag) => pairs(flag, texts)),
     },
     required: ["channel", "address"],

@@ -57,8 +57,13 @@ export function parseSearchCursor(
  * What a cursor says of its list, so that another list does not take it: a hash (FNV-1a), because a filter can be long. It
  * protects from mistakes alone.
  */
-function nameOf(organizationId: string, { channel, contact, search, waiting, assignee, state }: ChatFilter): string {
-  const whose = [...(assignee === undefined ? [] : [assignee]), ...(state === undefined ? [] : [{ state }])];
+function nameOf(organizationId: string, filter: ChatFilter): string {
+  const { channel, contact, search, waiting, assignee, state, person } = filter;
+  const whose = [
+    ...(assignee === undefined ? [] : [assignee]),
+    ...(state === undefined ? [] : [{ state }]),
+    ...(person === undefined ? [] : [{ person }]),
+  ];
   const list = JSON.stringify([organizationId, channel ?? "", contact ?? "", search ?? "", waiting ?? "", ...whose]);
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(list)) hash = Math.imul(hash ^ byte, 0x01000193);

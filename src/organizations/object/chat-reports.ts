@@ -75,6 +75,7 @@ export class ChatReports {
       // Absent as above.
       work_state: work?.state ?? row.work_state,
       snoozed_until: work ? work.snoozedUntil : row.snoozed_until,
+      person_id: details?.personId === undefined ? row.person_id : details.personId,
       unanswered_move: moves.unanswered ?? row.unanswered_move,
       scheduled_move: moves.scheduled ?? row.scheduled_move,
     };

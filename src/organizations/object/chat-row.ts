@@ -28,6 +28,7 @@ export type ChatRow = {
   marketing: string | null;
   work_state: WorkState;
   snoozed_until: number | null;
+  person_id: string | null;
   report: number;
   depth: number;
   attempts: string;
@@ -41,7 +42,7 @@ export type ChatRow = {
 
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
   last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, work_state, snoozed_until,
-  report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
+  person_id, report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
 
 /** A chat's row as the API shows it. */
 export function presentChat(row: ChatRow, channel: KnownChannel): Chat {
@@ -56,6 +57,7 @@ export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLas
     address,
     name: contactName,
     username,
+    personId: row.person_id,
     addresses: addressesOf(row),
     ...(same.length > 0 && { sameAs: same }),
   };

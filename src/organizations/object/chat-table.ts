@@ -79,15 +79,16 @@ export class ChatTable {
 
   #create(
     channel: KnownChannel,
-    { address, others, name, username, metadata, proposedId }: OpenRequest,
+    { address, others, name, username, metadata, personId, proposedId }: OpenRequest,
     now: number,
   ): ChatRow {
     const life = Math.max(now, this.#floor() + 1);
     this.#noteLeanFrom(now);
     this.#sql.exec(
-      `insert into chats (id, channel_id, state, life, address, name, username, metadata, created_at, active_at)
-       values (?, ?, 'created', ?, ?, ?, ?, ?, ?, ?)`,
-      ...[proposedId, channel.id, life, address, name, username ?? null, JSON.stringify(metadata), life, life],
+      `insert into chats (id, channel_id, state, life, address, name, username, metadata, person_id, created_at, active_at)
+       values (?, ?, 'created', ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[proposedId, channel.id, life, address, name, username ?? null, JSON.stringify(metadata), personId ?? null],
+      ...[life, life],
     );
     this.#claim(channel.id, proposedId, [address]);
     this.#channels.count(channel.id, { chats: 1 }, { newChats: 1 }, now);

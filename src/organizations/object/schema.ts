@@ -278,4 +278,8 @@ export const ORGANIZATION_SCHEMA = [
      from (select channel_id, count(*) as chats from chats
        where unanswered_since is not null and work_state <> 'open' group by channel_id) as found
      where found.channel_id = channels.id;`,
+  // - chats.person_id: The company's own key of the person; null if it has given none.
+  // - chats_by_person: GET /chats?person=. Without the time of the activity, so that a message writes no row of it.
+  `alter table chats add column person_id text;
+   create index chats_by_person on chats (person_id, id) where person_id is not null;`,
 ];

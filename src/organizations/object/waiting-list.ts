@@ -6,9 +6,11 @@ import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
 /** The most rows of an index that one page reads. */
 export const MAX_EXAMINED_CHATS = 10_000;
 const READ_AT_ONCE = 1_000;
+/** The most chats of a person that are sorted for a page. Those of a person with more are found among all chats. */
+const MAX_SORTED = 1_000;
 
 /** Which list it is. */
-type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state">;
+type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "person">;
 
 /** The column that each list is sorted by, and the one with the number of the move that brought the chat to its place. */
 const COLUMNS = {
@@ -21,12 +23,13 @@ type IndexRow = Place & {
   channel_id: string;
   assignee: string | null;
   work_state: string | null;
+  person_id: string | null;
   move: number | null;
 };
 
 /**
  * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, and those of a
- * member, of nobody or in a state, latest activity first.
+ * member, of nobody, of a person or in a state, latest activity first.
  *
  * No walk has a chat twice. In the order of activity chats move only to the front, which a walk has passed. A chat that
  * waits can move to where a walk has yet to come: then the number of its move is greater than the last one when the walk
@@ -92,15 +95,18 @@ export class WaitingList {
 
   /** The next rows of the index that leads to the fewest others. */
   #index(list: Walked, channelIds: string[], after: Place | null, limit: number): IndexRow[] {
-    const { waiting, assignee, state } = list;
-    if (!waiting && typeof assignee === "string") {
-      const columns = "id, active_at as at, channel_id, assignee, work_state, null as move";
+    const { waiting, assignee, state, person } = list;
+    const isSorted = person !== undefined && this.#hasFewChats(person);
+    // Who the person is, is in a chat's row alone.
+    const who = person === undefined ? "null as person_id" : "person_id";
+    if (!waiting && !isSorted && typeof assignee === "string") {
+      const columns = `id, active_at as at, channel_id, assignee, work_state, ${who}, null as move`;
       return readRanges(this.#sql, columns, rangesOf("assignee", [assignee], state), after, limit);
     }
-    if (!waiting && state !== undefined) {
+    if (!waiting && !isSorted && state !== undefined) {
       // Whose a chat is, is in its row alone.
       const whose = assignee === undefined ? "null as assignee" : "assignee";
-      const columns = `id, active_at as at, channel_id, ${whose}, work_state, null as move`;
+      const columns = `id, active_at as at, channel_id, ${whose}, work_state, ${who}, null as move`;
       return readRanges(this.#sql, columns, rangesOf("channel_id", channelIds, state), after, limit);
     }
     // In the order of activity, a chat that moved is never met again.
@@ -109,15 +115,25 @@ export class WaitingList {
     // The index of scheduled chats does not say whose they are, and nobody asks.
     const whose = waiting === "scheduled" ? "null as assignee" : "assignee";
     const work = state === undefined ? "null as work_state" : "work_state";
-    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${move} as move from chats
-      where ${time} is not null ${after ? `and (${time}, id) ${comes} (?, ?)` : ""}
-      order by ${time} ${order}, id ${order} limit ?`;
-    return this.#sql.exec<IndexRow>(query, ...(after ? [after.at, after.id] : []), limit).toArray();
+    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${who}, ${move} as move
+      from chats ${isSorted ? "indexed by chats_by_person where person_id = ? and" : "where"} ${time} is not null
+      ${after ? `and (${time}, id) ${comes} (?, ?)` : ""} order by ${time} ${order}, id ${order} limit ?`;
+    const values = [...(isSorted ? [person] : []), ...(after ? [after.at, after.id] : [])];
+    return this.#sql.exec<IndexRow>(query, ...values, limit).toArray();
+  }
+
+  #hasFewChats(person: string): boolean {
+    const query = "select count(*) as chats from (select 1 from chats where person_id = ? limit ?)";
+    return this.#sql.exec<{ chats: number }>(query, person, MAX_SORTED + 1).one().chats <= MAX_SORTED;
   }
 }
 
-function isOf(row: IndexRow, { assignee, state }: Walked): boolean {
-  return (assignee === undefined || row.assignee === assignee) && (state === undefined || row.work_state === state);
+function isOf(row: IndexRow, { assignee, state, person }: Walked): boolean {
+  return (
+    (assignee === undefined || row.assignee === assignee) &&
+    (state === undefined || row.work_state === state) &&
+    (person === undefined || row.person_id === person)
+  );
 }
 
 function placeOf(row: ChatRow, column: (typeof COLUMNS)[Waiting]["time"]): Place {

@@ -91,6 +91,13 @@ export function chatTests(placeOf: () => Place): void {
     expect(chat).toMatchObject({ contact: { name: "Ada" }, metadata: { a: "1", b: "2" } });
     const removal = await place.json(["chats", "change", chatId, "--remove-name", "--remove-metadata", "a"], env);
     expect(removal.chat).toMatchObject({ contact: { name: null }, metadata: { b: "2" } });
+    const mark = ["chats", "change", chatId, "--person", "customer-7"];
+    expect((await place.json(mark, env)).chat).toMatchObject({ contact: { name: null, personId: "customer-7" } });
+    expect((await place.json(["chats", "list", "--person", "customer-7"], env)).chats).toHaveLength(1);
+    const blank = await place.run(["chats", "change", chatId, "--person", " "], env);
+    expect(blank.stderr).toContain("--person: must not be blank");
+    const forgotten = (await place.json(["chats", "change", chatId, "--remove-person"], env)).chat;
+    expect(forgotten).toMatchObject({ contact: { personId: null } });
     const { member } = await place.json<{ member: { id: string } }>([
       "members",
       "create",

@@ -12,7 +12,7 @@ test("POST /chats returns a 201 with all fields, and GET returns the same chat",
     chat: {
       id: expect.stringMatching(/^cht_g[0-9A-Za-z]{15}$/),
       channel: { id: channelId, kind: "web", name: "The web channel" },
-      contact: { ...contact, username: null, addresses: [contact.address] },
+      contact: { ...contact, username: null, personId: null, addresses: [contact.address] },
       metadata: { plan: "gold" },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       lastMessageAt: null,

@@ -12,6 +12,7 @@ interface Reported {
   nextScheduledAt: number | null;
   assigneeId: string | null;
   name: string;
+  personId: string | null;
   work: WorkStatus;
 }
 
@@ -71,10 +72,11 @@ export class WalkedChats {
       ...["", `channel=${channel}`, "channel=web", `assignee=${this.memberId}`, "assignee=none"],
       ...["state=open", "state=closed&channel=web", `state=open&assignee=${this.memberId}`, "state=open&assignee=none"],
       ...["assignee=none&channel=web", `assignee=${this.memberId}&channel=${channel}`, "state=snoozed"],
+      ...["person=a", "person=a&state=open&channel=web", "person=b&assignee=none"],
     ];
     const oldestFirst = [
       ...["unanswered=true", "unanswered=true&channel=web", "unanswered=true&assignee=none"],
-      ...["unanswered=true&state=open", "unanswered=true&state=snoozed&channel=web"],
+      ...["unanswered=true&state=open", "unanswered=true&state=snoozed&channel=web", "unanswered=true&person=a"],
       ...["scheduled=true", `scheduled=true&channel=${channel}`, "search=a", "search=an&channel=web"],
     ];
     return [
@@ -155,8 +157,8 @@ export class WalkedChats {
     if (answer.outcome !== "opened") throw new Error(`The chat was not opened: ${answer.outcome}`);
     const { chatId: id, life } = answer.identity;
     this.#touched.add(id);
-    const nothing = { lastMessageAt: null, unansweredSince: null, nextScheduledAt: null, assigneeId: null, work: OPEN };
-    this.#chats.set(id, { id, life, channelId, name, ...nothing });
+    const nothing = { lastMessageAt: null, unansweredSince: null, nextScheduledAt: null, assigneeId: null };
+    this.#chats.set(id, { id, life, channelId, name, personId: null, work: OPEN, ...nothing });
   }
 
   async #delete(id: string): Promise<void> {
@@ -179,6 +181,7 @@ export class WalkedChats {
       { nextScheduledAt: random.next() < 0.3 ? null : this.#now + random.between(0, 100_000) },
       { assigneeId: random.pick([null, this.memberId]) },
       { name: random.pick(NAMES) },
+      { personId: random.pick(["a", "a", "b", null]) },
       {
         work: random.pick([
           OPEN,
@@ -192,14 +195,14 @@ export class WalkedChats {
   }
 
   async #report(after: Known): Promise<void> {
-    const { id, life, channelId: _, name, ...times } = after;
+    const { id, life, channelId: _, name, personId, ...times } = after;
     this.#touched.add(id);
     this.#chats.set(id, after);
     this.#reports++;
     const answer = await this.#object.report({
       ...{ chatId: id, life, number: Date.now() * 1_000 + this.#reports, events: null, webhooks: null },
       ...{ depth: 0, oldest: null, attempts: {}, lastMessage: null, readUpTo: null },
-      ...{ ...times, details: { name, metadata: {} } },
+      ...{ ...times, details: { name, metadata: {}, personId } },
     });
     if (answer.outcome !== "ok") throw new Error("The report was not stored");
   }

@@ -46,7 +46,7 @@ async function fullChat() {
 }
 
 /** What is left of a chat. */
-const blankContact = { address: "", name: null, username: null, addresses: [] };
+const blankContact = { address: "", name: null, username: null, personId: null, addresses: [] };
 const blankChat = { contact: blankContact, metadata: {}, lastMessage: null };
 const blank = { content: "", text: "", mediaUrl: null, variables: null, metadata: {} };
 

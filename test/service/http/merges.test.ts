@@ -65,7 +65,7 @@ const rows = { members: 1_000, templates: 1_000, channels: 200 };
 /** Each field of a PATCH that is an object. */
 const contactNamed = (name: string | null) => {
   const address = expect.any(String);
-  return { address, name, username: null, addresses: [address] };
+  return { address, name, username: null, personId: null, addresses: [address] };
 };
 
 const MERGES: Record<string, Merge> = {

@@ -33,7 +33,7 @@ test.each(KINDS)("a contact's message on %s is stored before the answer, with th
   taken(await textOf(at, kind, from, "Hi there")());
   const chat = await at.chat();
   const name = kind === "telegram" ? "Ada L" : "Ada";
-  expect(chat.contact).toEqual({ address: from, name, username: null, addresses: [from] });
+  expect(chat.contact).toEqual({ address: from, name, username: null, personId: null, addresses: [from] });
   const [message] = (await at.api("GET", `/chats/${chat.id}/messages`)).body.messages;
   expect(message).toMatchObject({
     seq: 1,

@@ -27,7 +27,7 @@ test("the operator creates a chat like a client, and the same address gets the s
   expect(chat).toEqual({
     id: expect.stringMatching(/^cht_g[0-9A-Za-z]{15}$/),
     channel: { id: channelId, kind: "web", name: "The web channel" },
-    contact: { address: "anna", name: "Anna", username: null, addresses: ["anna"] },
+    contact: { address: "anna", name: "Anna", username: null, personId: null, addresses: ["anna"] },
     metadata: { tier: "gold" },
     createdAt: expect.stringMatching(/Z$/),
     lastMessageAt: null,

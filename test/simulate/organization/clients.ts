@@ -46,7 +46,7 @@ export class Clients extends Requests {
       const owner = { organizationId: this.#organizationId };
       await this.#service.createChat(env, owner, {
         channelId: channel.id,
-        contact: { address, name: undefined },
+        contact: { address, name: undefined, personId: undefined },
         metadata: {},
       });
     });

@@ -165,7 +165,7 @@ class Simulation {
 
   async #open(channelId: string, address: string): Promise<void> {
     const isOpen = !this.#judge.asked.has(channelId);
-    const body = { channelId, contact: { address, name: undefined }, metadata: {} };
+    const body = { channelId, contact: { address, name: undefined, personId: undefined }, metadata: {} };
     const env = this.#isolates[0]?.env as Env;
     let outcome = "opened";
     try {

@@ -7,11 +7,13 @@ import { switchOf } from "../option-values.ts";
 export const chatCommands = [
   command({
     name: "chats change",
-    about: "Change a chat's contact name, metadata, assignee or state, or whether the contact takes marketing",
+    about: "Change a chat's contact name, person, metadata, assignee or state, or whether the contact takes marketing",
     operands: ["chat"],
     options: {
       name: option("name", "The contact's name"),
       "remove-name": flag("Remove the contact's name"),
+      person: option("key", "Your own key of the person, which the person's other chats have too"),
+      "remove-person": flag("Remove the person's key"),
       metadata: listOption("name=value", "A pair of metadata to add or replace"),
       "remove-metadata": listOption("name", "A pair of metadata to remove"),
       assignee: option("mbr_…|none", "The member to assign the chat to; none unassigns it"),
@@ -25,9 +27,10 @@ export const chatCommands = [
       const removed = options["remove-metadata"]?.map((name) => [name, null]) ?? [];
       const metadata = { ...pairs("metadata", options.metadata), ...Object.fromEntries(removed) };
       const name = options["remove-name"] ? null : options.name;
+      const personId = options["remove-person"] ? null : options.person;
       const { body } = await service.asClient("PATCH", `/chats/${operands.chat}`, {
         body: {
-          ...(name !== undefined && { contact: { name } }),
+          ...((name !== undefined || personId !== undefined) && { contact: { name, personId } }),
           metadata,
           assigneeId: memberOrNobody(options.assignee),
           ifAssigneeId: memberOrNobody(options["if-assignee"]),
@@ -40,6 +43,7 @@ export const chatCommands = [
         },
         optionOf: {
           "contact.name": "--name",
+          "contact.personId": "--person",
           metadata: "--metadata",
           assigneeId: "--assignee",
           ifAssigneeId: "--if-assignee",

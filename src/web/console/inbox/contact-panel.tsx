@@ -14,6 +14,7 @@ import { Input } from "../parts/field.tsx";
 import { now, Time, untilThen } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import { OtherChats, PersonKey } from "./person.tsx";
 
 type ConsentOf = Pick<Chat, "marketing">;
 
@@ -70,6 +71,10 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
             <>
               <bdi>{contact.name ?? "Unknown"}</bdi> {canWrite && <TextButton opens={rename}>Change</TextButton>}
             </>
+          ),
+          Person: <PersonKey store={store} personId={contact.personId} canWrite={canWrite} />,
+          "The person’s other chats": contact.personId !== null && (
+            <OtherChats key={contact.personId} chatId={id} personId={contact.personId} />
           ),
           Username: contact.username && <bdi>@{contact.username}</bdi>,
           Address: <Copyable text={contact.address} />,

@@ -41,7 +41,7 @@ test("the first message creates the chat with the visitor's address, and is stor
   const [chat] = (await api("GET", `/chats?channel=${channelId}`)).body.chats;
   const { address } = chat.contact;
   expect(address).toMatch(/^web_[0-9A-Za-z]{43}$/);
-  expect(chat.contact).toEqual({ address, name: null, username: null, addresses: [address] });
+  expect(chat.contact).toEqual({ address, name: null, username: null, personId: null, addresses: [address] });
   expect(await messages(chat.id)).toEqual([
     expect.objectContaining({
       id: stored.messageId,

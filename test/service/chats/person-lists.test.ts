@@ -1,0 +1,200 @@
+import { evictDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import type { Chat } from "../../../src/model/chat.ts";
+import { expectFaults, newChannel, newChat } from "../../support/harness.ts";
+import { rowsRead } from "../../support/rows-read.ts";
+import { team } from "./assignment-fixtures.ts";
+import { report } from "./inbound.ts";
+import { pass, stopTheClock } from "./object/delivery/conversation.ts";
+import { inFuture, MINUTE } from "./object/scheduled/fixtures.ts";
+
+stopTheClock();
+
+/** A chat of each kind, in the order of their activity: the last one is the latest. */
+async function desk() {
+  const place = await team();
+  const { api, organizationId, channelId, ann, write } = place;
+  const other = await newChannel(organizationId, "telegram");
+  let address = 4_711;
+  const give = async (personId: string | null, more: object = {}, channel = channelId): Promise<string> => {
+    const { id } = await newChat(api, channel, String(address++));
+    pass(1_000);
+    await write(id);
+    await report(id);
+    const answer = await api("PATCH", `/chats/${id}`, { contact: { personId }, ...more });
+    expect(answer.status, answer.text).toBe(200);
+    return id;
+  };
+  const ids = {
+    ada: await give("ada"),
+    nobody: await give(null),
+    adaOfAnn: await give("ada", { assigneeId: ann }, other),
+    adaClosed: await give("ada", { state: "closed" }),
+    bo: await give("bo"),
+    adaOfAnnClosed: await give("ada", { assigneeId: ann, state: "closed" }),
+    upper: await give("ADA"),
+  };
+  return { ...place, other, ids };
+}
+
+test("GET /chats lists the chats of a person, latest activity first, with each of the other filters", async () => {
+  const { ids, idsOf, ann, other, channelId } = await desk();
+  expect(await idsOf("person=ada")).toEqual([ids.adaOfAnnClosed, ids.adaClosed, ids.adaOfAnn, ids.ada]);
+  expect(await idsOf("person=ADA")).toEqual([ids.upper]);
+  expect(await idsOf("person=ad")).toEqual([]);
+  expect(await idsOf("person=null")).toEqual([]);
+  expect(await idsOf("person=ada&state=open")).toEqual([ids.adaOfAnn, ids.ada]);
+  expect(await idsOf("person=ada&state=snoozed")).toEqual([]);
+  expect(await idsOf(`person=ada&assignee=${ann}`)).toEqual([ids.adaOfAnnClosed, ids.adaOfAnn]);
+  expect(await idsOf("person=ada&assignee=none")).toEqual([ids.adaClosed, ids.ada]);
+  expect(await idsOf("person=ada&channel=telegram")).toEqual([ids.adaOfAnn]);
+  expect(await idsOf(`person=ada&channel=${channelId}&state=closed`)).toEqual([ids.adaOfAnnClosed, ids.adaClosed]);
+  expect(await idsOf(`person=ada&assignee=${ann}&state=closed&channel=${other}`)).toEqual([]);
+  expect(await idsOf("unanswered=true&person=ada")).toEqual([ids.ada, ids.adaOfAnn]);
+  expect(await idsOf("unanswered=true&person=ada&state=open&assignee=none&channel=web")).toEqual([ids.ada]);
+  expect(await idsOf("unanswered=true&person=ada&state=closed")).toEqual([]);
+});
+
+test("a list of a person is continued with its cursor, which belongs to its filters", async () => {
+  const { api, ids, idsOf } = await desk();
+  const first = (await api("GET", "/chats?person=ada&limit=3")).body;
+  expect(first.chats.map(({ id }: Chat) => id)).toEqual([ids.adaOfAnnClosed, ids.adaClosed, ids.adaOfAnn]);
+  expect(first.pagination).toEqual({ limit: 3, hasMore: true, cursor: expect.any(String) });
+  const { cursor } = first.pagination;
+  expect(await idsOf(`person=ada&limit=3&before=${cursor}`)).toEqual([ids.ada]);
+  for (const query of ["person=bo", "person=ada&state=open", "person=ada&channel=web", "state=open", ""]) {
+    expectFaults(await api("GET", `/chats?${query}&before=${cursor}`), "before");
+  }
+  expectFaults(await api("GET", `/chats?person=ada&before=${ids.ada}`), "before");
+  const waiting = (await api("GET", "/chats?unanswered=true&person=ada&limit=1")).body;
+  expect(waiting.pagination).toEqual({ limit: 1, hasMore: true, cursor: expect.any(String) });
+  expect(await idsOf(`unanswered=true&person=ada&after=${waiting.pagination.cursor}`)).toEqual([ids.adaOfAnn]);
+});
+
+test("a chat moves from one person's list to another's, and a walk says what it left out", async () => {
+  const { api, ids, idsOf, write } = await desk();
+  const { cursor } = (await api("GET", "/chats?person=ada&limit=1")).body.pagination;
+  pass(1_000);
+  await write(ids.ada);
+  await report(ids.ada);
+  await api("PATCH", `/chats/${ids.adaClosed}`, { contact: { personId: "bo" } });
+  const next = (await api("GET", `/chats?person=ada&before=${cursor}`)).body;
+  expect(next.chats.map(({ id }: Chat) => id)).toEqual([ids.adaOfAnn]);
+  expect(next.pagination).toEqual({ limit: 20, hasMore: false, cursor: null, hasNewer: true });
+  expect(await idsOf("person=bo")).toEqual([ids.bo, ids.adaClosed]);
+  expect(await idsOf("person=ada")).toEqual([ids.ada, ids.adaOfAnnClosed, ids.adaOfAnn]);
+});
+
+test.each([
+  ["person=", "person"],
+  [`person=${"x".repeat(129)}`, "person"],
+  ["person=a&person=b", "person"],
+  ["person=a&contact=x", "person"],
+  ["person=a&search=ada", "person"],
+  ["person=a&scheduled=true", "person"],
+  ["person=a&page=1", "page"],
+  ["person=a&after=x", "after"],
+  ["person=a&unanswered=true&before=x", "before"],
+  ["person=a&state=", "state"],
+])("GET /chats?%s is a 400 that names %s", async (query, path) => {
+  const { api } = await team();
+  expectFaults(await api("GET", `/chats?${query}`), path);
+});
+
+test("an organization without chats has none of any person", async () => {
+  const { api } = await team();
+  for (const query of ["person=a", "person=a&unanswered=true"]) {
+    expect((await api("GET", `/chats?${query}`)).body).toEqual({
+      chats: [],
+      pagination: { limit: 20, hasMore: false, cursor: null },
+    });
+  }
+});
+
+/** Of 25,000 chats, one in `every` is the person's. Every third one is closed, and each waits. */
+async function crowd(every: number) {
+  const place = await team();
+  const { channelId, newChat: anyChat, rows, ann } = place;
+  await anyChat();
+  await rows(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25000)
+    insert into chats (id, channel_id, state, life, address, metadata, created_at, active_at, unanswered_since, assignee,
+      work_state, person_id)
+    select printf('cht_g%015d', n), '${channelId}', 'adopted', 1, 'contact ' || n, '{}', 1, n, n,
+      iif(n % 2 = 0, '${ann}', null), iif(n % 3 = 0, 'closed', 'open'), iif(n % ${every} = 0, 'ada', 'p' || n)
+    from numbers`);
+  await rows("update channels set chats = 25001, unanswered = 25000");
+  return place;
+}
+
+const idOf = (n: number) => `cht_g${String(n).padStart(15, "0")}`;
+
+test.each([
+  [500, "person=ada", (n: number) => n % 500 === 0],
+  [500, "person=ada&state=closed", (n: number) => n % 1_500 === 0],
+  [10, "person=ada", (n: number) => n % 10 === 0],
+  [10, "person=ada&state=closed", (n: number) => n % 30 === 0],
+  [10, "person=ada&assignee=none", () => false],
+  [7, "person=ada&assignee=none&channel=web", (n: number) => n % 7 === 0 && n % 2 === 1],
+  [24, "person=ada&assignee=ANN", (n: number) => n % 24 === 0],
+])("where one chat in %i is the person's, a walk of %s has each once, in order", async (every, query, isIts) => {
+  const { api, ann } = await crowd(every);
+  const its = Array.from({ length: 25_000 }, (_, n) => 25_000 - n).filter(isIts);
+  const found: string[] = [];
+  for (let [pages, from] = [0, ""]; ; pages++) {
+    const { chats, pagination } = (await api("GET", `/chats?limit=100&${query.replace("ANN", ann)}${from}`)).body;
+    found.push(...chats.map(({ id }: Chat) => id));
+    expect(pagination).not.toHaveProperty("hasNewer");
+    if (!pagination.hasMore) break;
+    from = `&before=${pagination.cursor}`;
+    expect(pages).toBeLessThan(60);
+  }
+  expect(found).toEqual(its.map(idOf));
+});
+
+test("a walk goes on where the person gets so many chats that they are found in another way", async () => {
+  const { api, idsOf, rows } = await crowd(50);
+  const { cursor } = (await api("GET", "/chats?person=ada&limit=100")).body.pagination;
+  const waiting = (await api("GET", "/chats?unanswered=true&person=ada&limit=100")).body.pagination.cursor;
+  const next = [`person=ada&limit=50&before=${cursor}`, `unanswered=true&person=ada&limit=50&after=${waiting}`];
+  const before = [await idsOf(next[0] as string), await idsOf(next[1] as string)];
+  expect(before[0]?.at(-1)).toBe(idOf(25_000 - 149 * 50));
+  expect(before[1]?.at(-1)).toBe(idOf(150 * 50));
+  // None of the new ones stands between those of a page.
+  await rows("update chats set person_id = 'ada' where active_at > 23000 or active_at < 20");
+  expect([await idsOf(next[0] as string), await idsOf(next[1] as string)]).toEqual(before);
+  expect((await api("GET", `/chats?${next[0]}`)).body.pagination).toMatchObject({ hasMore: true });
+});
+
+test("a page of a person's chats reads few rows if the person has few, and a bounded number else", async () => {
+  const cost = async (every: number, query: string) => {
+    const { api, object } = await crowd(every);
+    await evictDurableObject(object);
+    const by = query.includes("unanswered") ? "after" : "before";
+    let from = "";
+    const read: number[] = [];
+    for (let page = 1; page <= 2; page++) {
+      const each = await rowsRead(object, async () => {
+        const { cursor } = (await api("GET", `/chats?limit=20&${query}${from}`)).body.pagination;
+        from = cursor && `&${by}=${cursor}`;
+      });
+      read.push(each.reduce((sum, rows) => sum + rows, 0));
+      if (!from) break;
+    }
+    return Math.max(...read);
+  };
+  for (const query of ["person=ada", "person=ada&state=closed", "unanswered=true&person=ada"]) {
+    // The person has 50 chats.
+    expect(await cost(500, query), query).toBeLessThan(400);
+    expect(await cost(10, query), query).toBeLessThan(8_000);
+  }
+  // No chat is found among those that are examined: each is two rows, once for the page and once for hasNewer.
+  expect(await cost(10, "person=ada&assignee=none")).toBeLessThan(45_000);
+});
+
+test("a person's chat is not listed once its deletion has begun, and its scheduled messages go with it", async () => {
+  const { api, ids, idsOf, rows } = await desk();
+  await api("POST", `/chats/${ids.ada}/messages`, { content: "Later", scheduledAt: inFuture(MINUTE) });
+  await rows(`update chats set state = 'deleting', active_at = null, unanswered_since = null where id = '${ids.ada}'`);
+  expect(await idsOf("person=ada&state=open")).toEqual([ids.adaOfAnn]);
+  expect(await idsOf("unanswered=true&person=ada")).toEqual([ids.adaOfAnn]);
+});
