@@ -1,36 +1,17 @@
 import { addCounts, type Counts } from "./counts.ts";
-
-/** The classes of response times, shortest first: each up to its end in milliseconds, without it. */
-export const RESPONSE_CLASSES = {
-  within1m: 60_000,
-  within5m: 300_000,
-  within15m: 900_000,
-  within1h: 3_600_000,
-  within4h: 14_400_000,
-  within24h: 86_400_000,
-  later: Number.POSITIVE_INFINITY,
-} as const;
-
-export type ResponseClass = keyof typeof RESPONSE_CLASSES;
-
-const CLASSES = Object.entries(RESPONSE_CLASSES) as [ResponseClass, number][];
+import { fineClass, type ResponseCounts, responseClass } from "./response-time.ts";
 
 /**
  * What is counted of a conversation: the messages from the contact, those to it, and each answer by its response time. An
  * answer is the first message to the contact after a run of messages from it.
  */
-export type ConversationCounts = Counts<"received" | "messages" | ResponseClass>;
+export type ConversationCounts = Counts<"received" | "messages"> & ResponseCounts;
 
 /** The counts of members, by their ids. */
 export type MemberCounts = Record<string, ConversationCounts>;
 
 /** The maximum number of members whose counts a chat keeps. */
 const KEPT_MEMBERS = 20;
-
-/** The class of a response time in milliseconds. A clock that was set back makes it 0. */
-export function responseClass(ms: number): ResponseClass {
-  return CLASSES.find(([, end]) => ms < end)?.[0] ?? "later";
-}
 
 /** A message in its chat, as the counts need it. */
 export interface CountedMessage {
@@ -85,7 +66,10 @@ export function countMessage(
   const wroteAt = Math.min(at, message.networkAt ?? at);
   const names: (keyof ConversationCounts)[] = isInbound ? ["received"] : ["messages"];
   const isAnswer = !isInbound && !isEcho && since !== null && !news.isUncounted;
-  if (isAnswer) names.push(responseClass(at - (news.askedAt ?? since)));
+  if (isAnswer) {
+    const ms = at - (news.askedAt ?? since);
+    names.push(responseClass(ms), fineClass(ms));
+  }
   if (isInbound) {
     if (since === null && !isStandby) wait(news, { at, wroteAt });
     news.contactWroteAt = Math.max(news.contactWroteAt ?? 0, wroteAt);

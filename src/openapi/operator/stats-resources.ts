@@ -25,6 +25,14 @@ const refused = group("The number of refused requests by error code", {
 const admitted = count.describe("The number of accepted requests, whatever their response");
 const received = count.describe("The messages from contacts");
 
+const responseTimes = group(
+  "How long the first answers took. Each time is at most 20 % from the exact one, and below 5 seconds at most 3 seconds",
+  {
+    medianSeconds: countOrNull("Half of the answers came within this time, in seconds. Null: there were none"),
+    p90Seconds: countOrNull("90 % of the answers came within this time, in seconds. Null: there were none"),
+  },
+);
+
 /** What is counted of conversations. */
 const conversation = {
   sent: count.describe("The messages to contacts, whatever became of them"),
@@ -38,6 +46,7 @@ const conversation = {
     within24h: count.describe("4 hours to less than 24"),
     later: count.describe("24 hours or more"),
   }),
+  responseTimes,
 };
 
 export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
@@ -93,40 +102,49 @@ export const memberStatsSchema = resource<ReturnType<typeof memberStats>>()(
 const start = time("When the bucket starts");
 const by = oneOf(["hour", "day"], "How long a bucket is, in UTC");
 
-const history = <C extends z.ZodRawShape>(what: string, counts: C) =>
+const history = <C extends z.ZodRawShape, W extends z.ZodRawShape>(what: string, counts: C, whole: W) =>
   z.object({
     id: id(what),
     organizationId: id("organization"),
     name: text(`The ${what}'s name`),
     by,
+    ...whole,
     buckets: groups("Every hour or day of the window, oldest first", { start, ...counts }),
   });
 
 export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
   "ChannelHistory",
   "What happened in a channel's chats, by the hour or the day.",
-  history("channel", {
-    ...{ attempts, received, ...conversation },
-    newChats: count.describe("The chats that began"),
-    prices: z
-      .record(z.string(), z.int())
-      .describe(
-        "The messages by the category of their first `price`: `marketing`, `utility`, `service`, `authentication` and more, or `other`. A category without messages is absent",
-      ),
-  }),
+  history(
+    "channel",
+    {
+      ...{ attempts, received, ...conversation },
+      newChats: count.describe("The chats that began"),
+      prices: z
+        .record(z.string(), z.int())
+        .describe(
+          "The messages by the category of their first `price`: `marketing`, `utility`, `service`, `authentication` and more, or `other`. A category without messages is absent",
+        ),
+    },
+    { responseTimes },
+  ),
 );
 
 export const memberHistorySchema = resource<ReturnType<typeof memberHistory>>()(
   "MemberHistory",
   "What a member did in chats, by the hour or the day. A message counts if the member's session sent it, or if the request named the member in `senderId`.",
-  history("member", {
-    received: count.describe("The messages from contacts whose chat was assigned to the member"),
-    ...conversation,
-  }),
+  history(
+    "member",
+    {
+      received: count.describe("The messages from contacts whose chat was assigned to the member"),
+      ...conversation,
+    },
+    { responseTimes },
+  ),
 );
 
 export const keyHistorySchema = resource<ReturnType<typeof keyHistory>>()(
   "KeyHistory",
   "How often a key was used, by the hour or the day.",
-  history("key", { admitted, refused }),
+  history("key", { admitted, refused }, {}),
 );

@@ -50,7 +50,11 @@ export function statsOperations({ isOperator, whose }: Side): readonly Operation
         "Returns the accepted and refused requests of a key, what happened in the chats of a channel, or what a member did in chats, for each of the last 48 hours or 92 days, with zeros if nothing happened. A response time runs from the first message that nobody has answered to the next message to the contact. It is not counted if the chat is marked as answered before. Hours and days are in UTC, and the last one is not over. Numbers count in the bucket in which they were reported: up to a minute after they happened, or later if the service was disturbed. The counts have the names that `GET /stats` uses.",
       query: {
         schema: historyQuery,
-        descriptions: { of: "The id of a key, a channel or a member.", by: "The length of a bucket: `hour` or `day`." },
+        descriptions: {
+          of: "The id of a key, a channel or a member.",
+          by: "The length of a bucket: `hour` or `day`.",
+          last: "Only the newest buckets, this many: at most 48 hours or 92 days. Default: all of them. `responseTimes` beside `buckets` are of all answers in these buckets.",
+        },
       },
       responses: [
         jsonResponse(

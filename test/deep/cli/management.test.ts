@@ -145,16 +145,22 @@ test.for([
 test("parley stats history of a channel and of a member shows messages and response times", async () => {
   const attempts = { sent: 5, retry: 1, failed: 2, unknown: 0, moved: 0, channel_broken: 0 };
   const classes = { within1m: 4, within5m: 0, within15m: 0, within1h: 2, within4h: 0, within24h: 0, later: 1 };
-  const ofMember = { start: "2026-11-20T09:00:00.000Z", received: 3, sent: 8, answers: 7, classes };
+  const responseTimes = { medianSeconds: 42, p90Seconds: 1_500 };
+  const ofMember = { start: "2026-11-20T09:00:00.000Z", received: 3, sent: 8, answers: 7, classes, responseTimes };
   const linesOf = async (id: string, bucket: object) => {
-    const history = { history: { by: "hour", buckets: [bucket] } };
-    const { stdout } = await requestsOf(["stats", "history", id], BY_KEY, history);
+    const history = { history: { by: "hour", buckets: [bucket], responseTimes } };
+    const { stdout, stderr, asked } = await requestsOf(["stats", "history", id, "--last", "7"], BY_KEY, history);
+    expect(asked.map(([, path]) => path)).toEqual([`/api/v1/stats/history?of=${id}&last=7`]);
+    expect(stderr).toContain("half of the answers came within 42 s, and 90 % within 1500 s");
     return stdout
       .trimEnd()
       .split("\n")
       .map((line) => line.split(/ {2,}/));
   };
-  const times = { "<1M": "4", "<5M": "0", "<15M": "0", "<1H": "2", "<4H": "0", "<24H": "0", LATER: "1" };
+  const times = {
+    ...{ "<1M": "4", "<5M": "0", "<15M": "0", "<1H": "2", "<4H": "0", "<24H": "0", LATER: "1" },
+    ...{ "MEDIAN S": "42", "P90 S": "1500" },
+  };
   const counts = { HOUR: "2026-11-20 09:00", RECEIVED: "3", SENT: "8", ANSWERS: "7", ...times };
   const [head = [], row] = await linesOf("mbr_g1", ofMember);
   expect([head, row]).toEqual([Object.keys(counts), Object.values(counts)]);

@@ -382,6 +382,7 @@ test("a member's history has every bucket; a removed or foreign member has none,
   expect(history.buckets[0]).toEqual({
     start: expect.any(String),
     ...{ received: 0, sent: 0, answers: 0, classes: NO_CLASSES },
+    responseTimes: { medianSeconds: null, p90Seconds: null },
   });
   expectError(await of(other.ann), 404, "member_not_found");
   expectError(await of(newId("mbr", null)), 404, "member_not_found");

@@ -1,7 +1,8 @@
-import { type ConversationNews, countMessage, RESPONSE_CLASSES } from "../../../src/model/conversation-counts.ts";
+import { type ConversationNews, countMessage } from "../../../src/model/conversation-counts.ts";
 import { addCounts, type Counts } from "../../../src/model/counts.ts";
 import type { Message } from "../../../src/model/message.ts";
 import type { ChatState } from "../../../src/model/organization.ts";
+import { RESPONSE_CLASSES } from "../../../src/model/response-time.ts";
 import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";
@@ -130,7 +131,9 @@ function checkReport(
     countMessage(news, message, null);
   }
   // These are read from the messages, so that a lost instance loses none.
-  for (const name of ["received", "messages", ...Object.keys(RESPONSE_CLASSES)]) {
+  const finer = Object.keys(counted).filter((name) => /^r\d/.test(name));
+  const names = ["received", "messages", ...Object.keys(RESPONSE_CLASSES), ...finer, ...Object.keys(news.counts)];
+  for (const name of new Set(names)) {
     const [reported, happened] = [counted[name] ?? 0, (news.counts as Counts<string>)[name] ?? 0];
     world.check("report", reported === happened, () => `${row.id} reports ${name}: ${reported}, not ${happened}`);
     delete counted[name];

@@ -1,3 +1,4 @@
+import type { ResponseTimes } from "../../../model/response-time.ts";
 import { command, ORGANIZATION_OPTION, option, PAGE_OPTIONS } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { Service } from "../service.ts";
@@ -31,6 +32,8 @@ const OF_CONVERSATIONS = {
   "<4H": "classes.within4h",
   "<24H": "classes.within24h",
   LATER: "classes.later",
+  "MEDIAN S": "responseTimes.medianSeconds",
+  "P90 S": "responseTimes.p90Seconds",
 };
 
 const OF_CHANNELS = {
@@ -86,11 +89,15 @@ export const statsCommands = [
     about: "Show the numbers of a key, a channel or a member for each of the last 48 hours or 92 days",
     details: "Uses the operator's token if it is known, else the API key, which needs stats:read. Times are in UTC.",
     operands: ["id"],
-    options: { by: option("hour|day", "The length of a row; hour by default") },
-    async run({ operands, options: { by }, service, out }) {
-      const { body } = await service.asOperatorOrClient("GET", "/stats/history", { query: { of: operands.id, by } });
+    options: {
+      by: option("hour|day", "The length of a row; hour by default"),
+      last: option("n", "Only the newest rows; all by default"),
+    },
+    async run({ operands, options: { by, last }, service, out }) {
+      const query = { of: operands.id, by, last };
+      const { body } = await service.asOperatorOrClient("GET", "/stats/history", { query });
       if (out.json) return out.document(body);
-      const history = body.history as { by: string; buckets: Bucket[] };
+      const history = body.history as { by: string; buckets: Bucket[]; responseTimes?: ResponseTimes };
       const isByDay = history.by === "day";
       const rows = history.buckets.map(({ start, ...counts }) => ({
         start: isByDay ? start.slice(0, 10) : start.slice(0, 16).replace("T", " "),
@@ -100,6 +107,9 @@ export const statsCommands = [
       const ofChannel = { ...OF_CHANNELS, ...pricesIn(history.buckets) };
       const counts = refused ? OF_REQUESTS : attempts ? ofChannel : OF_CONVERSATIONS;
       out.list({ buckets: rows }, "buckets", { [isByDay ? "DAY" : "HOUR"]: "start", ...counts });
+      const { medianSeconds = null, p90Seconds = null } = history.responseTimes ?? {};
+      if (medianSeconds === null) return;
+      out.note(`In all rows, half of the answers came within ${medianSeconds} s, and 90 % within ${p90Seconds} s.`);
     },
   }),
 ];
