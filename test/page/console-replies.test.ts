@@ -42,7 +42,7 @@ test("without words all replies come by name", () => {
   expect(names).toEqual(["A question", "Café hours", "Everywhere we deliver", "Refund", "Where is my order"]);
 });
 
-const contact = (name: string | null) => ({ name, address: "1", username: null, addresses: ["1"] });
+const contact = (name: string | null) => ({ name, address: "1", username: null, personId: null, addresses: ["1"] });
 const MEMBER = { name: "Ann Lee (Berlin)", publicName: null };
 
 test("a chat and a member give the values of a reply's placeholders", () => {
