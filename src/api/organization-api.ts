@@ -8,6 +8,7 @@ import { auditRoutesFor } from "../management/audit-routes.ts";
 import { channelRoutesFor } from "../management/channel-routes.ts";
 import { chatErasureRoutesFor } from "../management/chat-routes.ts";
 import { keyRoutesFor } from "../management/key-routes.ts";
+import { labelRoutesFor } from "../management/label-routes.ts";
 import { memberRoutesFor } from "../management/member-routes.ts";
 import {
   findOrganization,
@@ -41,6 +42,7 @@ export const ownManagementRoutes = new Hono<AdminEnv>()
   .route("/", channelRoutesFor(keyAccess))
   .route("/", templateRoutesFor(keyAccess))
   .route("/", replyRoutesFor(keyAccess))
+  .route("/", labelRoutesFor(keyAccess))
   .route("/", memberRoutesFor(keyAccess))
   .route("/", chatErasureRoutesFor(keyAccess))
   .route("/", exportRoutesFor(keyAccess))

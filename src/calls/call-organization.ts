@@ -12,7 +12,7 @@ export type OrganizationStub = ReturnType<Env["ORGANIZATIONS"]["getByName"]>;
 export function callOrganization<R>(
   env: Env,
   organizationId: string,
-  call: (organization: OrganizationStub) => R,
+  call: (organization: OrganizationStub, isRepeat: boolean) => R,
   region: Region | null = NEARBY,
 ): Promise<Awaited<R>> {
   return callObject(env.ORGANIZATIONS, organizationId, call, region);

@@ -3,7 +3,7 @@ import { isId } from "../model/id.ts";
 import { readOpaque, writeOpaque } from "../model/opaque.ts";
 
 /** The lists that come before the chats of an organization, in the order of an export. */
-export const LISTS = ["members", "channels", "templates", "replies"] as const;
+export const LISTS = ["members", "channels", "templates", "replies", "labels"] as const;
 
 export type ListName = (typeof LISTS)[number];
 

@@ -52,8 +52,8 @@ interface Scope extends ExportScope {
 type Asked = Omit<ChatPlace, "life" | "unreadable"> & { life: number | null };
 
 /**
- * Exports a chat, or everything of an organization: its members, channels, templates and saved replies, and then its chats in the order
- * of their ids. There is a line of JSON for each, and for each message of a chat, oldest first, up to the newest message
+ * Exports a chat, or everything of an organization: its members, channels, templates, saved replies and labels, and then
+ * its chats in the order of their ids. There is a line of JSON for each, and for each message of a chat, oldest first, up to the newest message
  * when the export of the chat began. Each part ends with a line that says how to go on, so that a client whose connection
  * is cut repeats nothing. A chat that can't be read for minutes is left out, which a line and the last line say. For one
  * that can't be read for a moment, the response ends before it.
@@ -244,8 +244,15 @@ const SHOWN = {
   replies: { type: "reply", table: replies, present: presentReply },
 } as const;
 
+interface ListLines {
+  lines: string;
+  place: ListPlace | null;
+  isComplete: boolean;
+}
+
 /**
- * Up to 100 rows of a list behind a place, oldest first, as lines of JSON, in one query of the directory.
+ * Up to 100 rows of a list behind a place, oldest first, as lines of JSON, in one query of the directory. The labels are
+ * all in one part, from the organization's object.
  * @returns `place`: the last row; null if there are none
  */
 export async function listLines(
@@ -253,7 +260,8 @@ export async function listLines(
   organizationId: string,
   list: ListName,
   after: ListPlace | null,
-): Promise<{ lines: string; place: ListPlace | null; isComplete: boolean }> {
+): Promise<ListLines> {
+  if (list === "labels") return labelLines(env, organizationId, after);
   const { type, table, present } = SHOWN[list];
   const rows = await rowsAfter(directory(env), table, organizationId, after ?? FROM_START, ROWS_AT_ONCE);
   const lines = rows.map((row) => `${JSON.stringify({ type, [type]: present(row as never) })}\n`);
@@ -262,5 +270,15 @@ export async function listLines(
     lines: lines.join(""),
     place: last ? { list, createdAt: last.createdAt, id: last.id } : null,
     isComplete: rows.length < ROWS_AT_ONCE,
+  };
+}
+
+async function labelLines(env: Env, organizationId: string, after: ListPlace | null): Promise<ListLines> {
+  const labels = after ? [] : await callOrganization(env, organizationId, (organization) => organization.labels());
+  const last = labels.at(-1);
+  return {
+    lines: labels.map((label) => `${JSON.stringify({ type: "label", label })}\n`).join(""),
+    place: last ? { list: "labels", createdAt: 0, id: last.id } : null,
+    isComplete: true,
   };
 }

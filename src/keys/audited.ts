@@ -201,7 +201,8 @@ async function placeOf(
   const missing = noOrganization(scope);
   if (scope !== "any") return { organizationId: scope.organizationId, missing };
   if (target === "org" && creates) return { organizationId: newId("org", bodyOf(c).jurisdiction ?? null), missing };
-  if (target === null || target === "org" || creates) return { organizationId: access.organizationOf(c), missing };
+  if (target === null || target === "org" || target === "lbl" || creates)
+    return { organizationId: access.organizationOf(c), missing };
   if (target === "cht" || target === "msg") return { ...(await ownerOf(c.env, id)), missing: "chat_not_found" };
   const { table, code } = TABLES[target as keyof typeof TABLES];
   const { organizationId } = await rowOf(directory(c.env), "any", table, id, code);
@@ -214,12 +215,15 @@ function newTarget(action: AuditAction, organizationId: string): string | null {
   return target && newId(target, jurisdictionOf(organizationId));
 }
 
+/** The parameters of paths that name what is acted on behind what it is in. */
+const PARAMETERS: { [Prefix in IdPrefix]?: string } = { msg: "messageId", lbl: "labelId" };
+
 /** The id in the path that the request acts on. Null for text that is not an id: it would be a value of the request. */
 function targetOf(c: ManagementContext, action: AuditAction, organizationId: string): string | null {
   const { target } = actionSpec(action);
   if (target === null) return null;
   if (target === "org") return organizationId;
-  const id = (target === "msg" ? c.req.param("messageId") : c.req.param("id")) ?? "";
+  const id = c.req.param(PARAMETERS[target] ?? "id") ?? "";
   return isIdOf(target, id) ? id : null;
 }
 

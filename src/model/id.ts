@@ -11,6 +11,7 @@ export type IdPrefix =
   | "key"
   | "whk"
   | "rpl"
+  | "lbl"
   | "aud"
   | "med"
   | "note"

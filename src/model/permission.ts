@@ -17,6 +17,7 @@ export const PERMISSIONS = [
   "templates:read",
   "templates:write",
   "replies:write",
+  "labels:write",
   "members:read",
   "members:write",
   "stats:read",
@@ -92,6 +93,7 @@ const AGENT: readonly Permission[] = [
   "templates:read",
   "channels:read",
   "replies:write",
+  "labels:write",
 ];
 
 /**

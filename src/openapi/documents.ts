@@ -12,6 +12,7 @@ import { auditOperations } from "./operator/audit.ts";
 import { channelOperations, resealOperations } from "./operator/channels.ts";
 import { chatOperations, erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
+import { labelOperations } from "./operator/labels.ts";
 import { memberOperations } from "./operator/members.ts";
 import { metricsOperations } from "./operator/metrics.ts";
 import { organizationOperations } from "./operator/organizations.ts";
@@ -95,6 +96,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     Channels: "The connections to networks, and their secrets.",
     Templates: "Texts with placeholders.",
     "Saved replies": "Texts for the console's composer.",
+    Labels: "Names that an organization gives to chats.",
     Members: "The people in the organization. Outbound messages have a member as their sender.",
     "Audit log": "Who did what in an organization.",
     Statistics: "Counts of deliveries and requests.",
@@ -140,6 +142,7 @@ Every request that changes something, exports or searches leaves an entry in the
     Channels: "The connections to networks, and their secrets.",
     Templates: "Texts with placeholders.",
     "Saved replies": "Texts for the console's composer.",
+    Labels: "Names that an organization gives to chats.",
     Chats: "The chats of all organizations.",
     Keys: "The API keys of organizations.",
     Webhooks: "URLs that the service calls with events.",
@@ -155,6 +158,7 @@ Every request that changes something, exports or searches leaves an entry in the
         ...resealOperations,
         ...templateOperations(OPERATOR_SIDE),
         ...replyOperations(OPERATOR_SIDE),
+        ...labelOperations(OPERATOR_SIDE),
         ...chatOperations,
         ...operatorExportOperations,
         ...erasureOperations(OPERATOR_SIDE),

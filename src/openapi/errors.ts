@@ -4,6 +4,7 @@ import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../model/error.ts";
 import { MAX_FILE_BYTES } from "../model/file.ts";
+import { MAX_LABELS } from "../model/label.ts";
 import { MAX_NOTES } from "../model/note.ts";
 import { ROW_CEILINGS } from "../model/organization.ts";
 import { MAX_REPLIES } from "../model/reply.ts";
@@ -58,6 +59,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   webhook_not_found: "There is no such webhook, or it belongs to another organization.",
   passkey_not_found: "Console: the member has no such passkey.",
   reply_not_found: "There is no such saved reply, or it belongs to another organization.",
+  label_not_found: "There is no such label, or it belongs to another organization.",
   replay_not_found: "The webhook has no such replay. Only its last one is kept.",
   event_not_found: "There is no such event, or it belongs to another organization.",
   not_found: "There is no such route.",
@@ -92,6 +94,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   template_limit: `The organization has reached its limit of templates: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
   reply_exists: "Another saved reply of the organization has this `shortcut`.",
   reply_limit: `The organization has ${shown(MAX_REPLIES)} saved replies already.`,
+  label_exists: "Another label of the organization has this name. Case, width and accents make no difference.",
+  label_limit: `The organization has ${shown(MAX_LABELS)} labels already.`,
   template_synced:
     "The template comes from the network, which approved its name, body and language. Only the network can change them.",
   template_not_approved:

@@ -152,6 +152,13 @@ const reply: Example<typeof operator.replySchema> = {
   createdBy: member.id,
 };
 
+const label: Example<typeof operator.labelSchema> = {
+  id: "lbl_gK2yRb74NsTq9WfE",
+  name: "Refund",
+  color: "#2f80ed",
+  chats: 3,
+};
+
 const queue: Example<typeof operator.queueSchema> = {
   depth: 1,
   oldest: at,
@@ -215,6 +222,7 @@ export const examples = {
   channel,
   template,
   reply,
+  label,
   queue,
   channelStats,
   keyStats,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { presentSettings } from "../management/channels.ts";
-import { channelSchema, memberSchema, replySchema, templateSchema } from "./operator/resources.ts";
+import { channelSchema, labelSchema, memberSchema, replySchema, templateSchema } from "./operator/resources.ts";
 import { chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, id, resource, text } from "./typed-schema.ts";
 
@@ -16,6 +16,7 @@ const LINES = {
   channel: { channel: exportedChannel },
   template: { template: templateSchema },
   reply: { reply: replySchema },
+  label: { label: labelSchema },
   chat: { chat: chatSchema },
   scheduled: { message: messageSchema },
   note: { note: noteSchema },

@@ -22,7 +22,7 @@ const responses = [
 const ofOrganization = {
   id: "exportOrganization",
   summary: "Export an organization",
-  description: `Exports what an organization has, without secrets. First come its members, channels, templates and saved replies, oldest first: lines of the types \`member\`, \`channel\`, \`template\` and \`reply\`, each with a field of that name. A channel's line has no credentials. Then come all chats with their messages, in no particular order of the chats. Each chat is exported up to its newest message when its turn comes. ${LINES}`,
+  description: `Exports what an organization has, without secrets. First come its members, channels, templates, saved replies and labels, oldest first: lines of the types \`member\`, \`channel\`, \`template\`, \`reply\` and \`label\`, each with a field of that name. A channel's line has no credentials. Then come all chats with their messages, in no particular order of the chats. Each chat is exported up to its newest message when its turn comes. ${LINES}`,
   query,
   responses,
 } as const;

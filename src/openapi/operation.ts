@@ -118,6 +118,7 @@ const IDS: Record<string, { description: string; example: string; error: ErrorCo
   keys: { description: "The key's id.", example: examples.key.id, error: "key_not_found" },
   webhooks: { description: "The webhook's id.", example: webhookExamples.webhook.id, error: "webhook_not_found" },
   replies: { description: "The saved reply's id.", example: examples.reply.id, error: "reply_not_found" },
+  labels: { description: "The label's id.", example: examples.label.id, error: "label_not_found" },
   replays: { description: "The replay's id.", example: webhookExamples.replay.id, error: "replay_not_found" },
   web: { description: "The web channel's id.", example: examples.channel.id, error: "channel_not_found" },
 };

@@ -6,6 +6,7 @@ import { auditOperations } from "./operator/audit.ts";
 import { channelOperations } from "./operator/channels.ts";
 import { erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
+import { labelOperations } from "./operator/labels.ts";
 import { memberOperations } from "./operator/members.ts";
 import { ownSettings } from "./operator/organizations.ts";
 import { replyOperations } from "./operator/replies.ts";
@@ -52,6 +53,7 @@ export const OWN_OPERATIONS: readonly OperationSpec[] = [
   ...channelOperations(KEY_SIDE),
   ...templateOperations(KEY_SIDE),
   ...replyOperations(KEY_SIDE),
+  ...labelOperations(KEY_SIDE),
   ...memberOperations(KEY_SIDE),
   ...statsOperations(KEY_SIDE),
   ...erasureOperations(KEY_SIDE),

@@ -99,6 +99,7 @@ test.for([
   [["chats", "get"], "chats show"],
   [["templates", "update"], "templates change"],
   [["reply", "list"], "replies list"],
+  [["label", "list"], "labels list"],
   [["member", "remove"], "members delete"],
   [["tial", "cht_g1"], "tail"],
   [["nonsense"], null],

@@ -20,6 +20,7 @@ const PREFIXES: Record<string, string> = {
   channels: "chn",
   templates: "tpl",
   replies: "rpl",
+  labels: "lbl",
   chats: "cht",
   messages: "msg",
   notes: "note",

@@ -34,6 +34,7 @@ const ID_PREFIXES: Record<string, string> = {
   event: "evt",
   replay: "rpl",
   reply: "rpl",
+  label: "lbl",
 };
 
 /** Matches an API key anywhere in an argument. */

@@ -37,6 +37,7 @@ export const COMMANDS: Command[] = [
   ...commandsOf(RESOURCES.templates),
   ...templateCommands,
   ...commandsOf(RESOURCES.replies),
+  ...commandsOf(RESOURCES.labels),
   ...commandsOf(RESOURCES.chats),
   ...chatCommands,
   ...commandsOf(RESOURCES.keys),

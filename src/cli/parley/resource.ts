@@ -36,6 +36,8 @@ export interface Resource {
    * `clients`, and all of `either`: with the operator's token if there is one, else with an API key.
    */
   scope: "service" | "clients" | "either";
+  /** Whether the operator's paths of its records begin with their organization; false by default. */
+  isWithin?: true;
   /** Whether the list has pages; true by default. */
   hasPages?: false;
   columns: Columns;
@@ -117,8 +119,22 @@ export function commandsOf(resource: Resource): Command[] {
   const { word = "delete", loss, ...deletion } = resource.delete;
   const organization: Record<string, Option> = scope === "service" ? {} : ORGANIZATION_OPTION;
   const listOptions: Record<string, Option> = { ...filters, ...(resource.hasPages !== false && PAGE_OPTIONS) };
-  const callRecord = (service: Service, method: string, path: string, request?: ServiceRequest) =>
-    scope === "service" ? service.asOperator(method, path, request) : service.asOperatorOrClient(method, path, request);
+  const ofRecord: Record<string, Option> = resource.isWithin ? organization : {};
+  const callRecord = async (
+    service: Service,
+    method: string,
+    id: string | undefined,
+    options: Options,
+    request: ServiceRequest = {},
+  ) => {
+    if (resource.isWithin) {
+      const [, call] = await collection(resource, service, options);
+      return call(method, request, `/${id}`);
+    }
+    const path = `/${name}/${id}`;
+    if (scope === "service") return service.asOperator(method, path, request);
+    return service.asOperatorOrClient(method, path, request);
+  };
   const recordOf = ({ [one]: record, warnings: _printed, ...more }: JsonObject) => ({
     ...(record as JsonObject | undefined),
     ...more,
@@ -158,25 +174,31 @@ export function commandsOf(resource: Resource): Command[] {
     }),
   ];
   if (show) {
-    const run: Command["run"] = async ({ operands, service, out }) => {
-      const { body } = await callRecord(service, "GET", `/${name}/${operands[one]}`);
+    const run: Command["run"] = async ({ operands, options, service, out }) => {
+      const { body } = await callRecord(service, "GET", operands[one], options);
       out.record(body, recordOf(body));
       return undefined;
     };
-    commands.push(command({ ...show, name: `${name} show`, operands: [one], run }));
+    commands.push(command({ ...show, name: `${name} show`, operands: [one], options: ofRecord, run }));
   }
   if (change) {
     const { fixed = [], options: more, ...texts } = change;
     const changeable = Object.fromEntries(Object.entries(fields).filter(([flag]) => !fixed.includes(flag)));
     const run: Command["run"] = async ({ operands, options, service, out }) => {
       const request = await bodyOf(resource, options, "change");
-      const { body } = await callRecord(service, "PATCH", `/${name}/${operands[one]}`, request);
+      const { body } = await callRecord(service, "PATCH", operands[one], options, request);
       out.record(body, recordOf(body));
       tellAbout(body, service, out);
       return undefined;
     };
     commands.push(
-      command({ ...texts, name: `${name} change`, operands: [one], options: { ...changeable, ...more }, run }),
+      command({
+        ...texts,
+        name: `${name} change`,
+        operands: [one],
+        options: { ...changeable, ...more, ...ofRecord },
+        run,
+      }),
     );
   }
   return [
@@ -185,10 +207,10 @@ export function commandsOf(resource: Resource): Command[] {
       ...deletion,
       name: `${name} ${word}`,
       operands: [one],
-      options: YES_OPTION,
+      options: { ...YES_OPTION, ...ofRecord },
       async run({ operands, options, service, out }) {
         await confirm(`${word} ${one} ${operands[one]}${loss ? ` with ${loss}` : ""}`, options.yes);
-        const body = await deleteUntilDone(out, () => callRecord(service, "DELETE", `/${name}/${operands[one]}`));
+        const body = await deleteUntilDone(out, () => callRecord(service, "DELETE", operands[one], options));
         out.record(body, recordOf(body));
       },
     }),
@@ -218,8 +240,8 @@ export async function collection(
   const usesKey = prefersKey && organization === undefined && apiKey !== null;
   const owner = scope === "service" || usesKey ? null : await service.organization(organization as string | undefined);
   const path = owner ? `/organizations/${owner}/${name}` : `/${name}`;
-  const call = (method: string, request: ServiceRequest) =>
-    usesKey ? service.asClient(method, path, request) : service.asOperator(method, path, request);
+  const call = (method: string, request: ServiceRequest, below = "") =>
+    usesKey ? service.asClient(method, path + below, request) : service.asOperator(method, path + below, request);
   return [owner, call] as const;
 }
 

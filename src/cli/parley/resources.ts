@@ -242,6 +242,23 @@ export const RESOURCES = {
     change: { about: "Change a saved reply", details: "--shortcut default removes the shortcut." },
     delete: { about: "Delete a saved reply; sent messages stay as they are" },
   },
+  labels: {
+    name: "labels",
+    one: "label",
+    scope: "either",
+    isWithin: true,
+    hasPages: false,
+    columns: { ID: "id", NAME: "name", COLOR: "color", CHATS: "chats" },
+    fields: {
+      name: field("name", "name", "What people read"),
+      color: field("#rrggbb", "color", "The color in which it is shown; none by default", orDefault),
+    },
+    required: ["name"],
+    list: { about: "List an organization's labels of chats, oldest first", details: whose("chats:read") },
+    create: { about: "Create a label, to give it to chats", details: whose("labels:write") },
+    change: { about: "Change a label in all chats", details: "--color default removes the color." },
+    delete: { about: "Delete a label; its chats stay" },
+  },
   chats: {
     name: "chats",
     one: "chat",

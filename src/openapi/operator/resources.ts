@@ -13,6 +13,7 @@ import type { presentTemplate } from "../../management/templates.ts";
 import { networkKinds, networkLabels } from "../../model/channel-kind.ts";
 import { MAX_UNKNOWN_NAMES } from "../../model/channel-warning.ts";
 import type { Queue } from "../../model/chat-answers.ts";
+import type { Label } from "../../model/label.ts";
 import { WEEKDAYS } from "../../model/opening-hours.ts";
 import { UPLOADS } from "../../model/page-facts.ts";
 import { ASK_CONTACT } from "../../model/page-settings.ts";
@@ -263,6 +264,17 @@ export const replySchema = resource<ReturnType<typeof presentReply>>()(
     content: text("The text, with its placeholders"),
     updatedAt: time("When it last changed"),
     createdBy: text("The id of the key or member that created it, or `operator`"),
+  }),
+);
+
+export const labelSchema = resource<Label>()(
+  "Label",
+  "A name that an organization gives to chats, to find them again.",
+  z.object({
+    id: id("label"),
+    name: text("Its name. Unique in the organization"),
+    color: textOrNull("Its color, as `#rrggbb`. Null for none"),
+    chats: count.describe("The number of chats that have it"),
   }),
 );
 

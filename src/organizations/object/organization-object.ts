@@ -5,6 +5,7 @@ import type { ChatIdentity, ListAnswer } from "../../model/chat-answers.ts";
 import type { EventFact, EventType } from "../../model/event.ts";
 import type { History } from "../../model/history.ts";
 import type { RequestCounts } from "../../model/key.ts";
+import type { Label, LabelAnswer, LabelChange } from "../../model/label.ts";
 import type { OrganizationMetrics } from "../../model/metrics.ts";
 import type { AddressChange } from "../../model/network.ts";
 import type {
@@ -306,6 +307,29 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#parts.channels.closeAll();
     this.#parts.list.changed();
     await this.#parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
+  }
+
+  /** The labels of chats, the oldest first. */
+  labels(): Label[] {
+    return this.#isReady() ? this.#parts.labels.list() : [];
+  }
+
+  /** Adds a label. The audit log has the act already, so the object is empty only once the organization was deleted. */
+  addLabel(label: Omit<Label, "chats">): LabelAnswer {
+    return this.#isReady() ? this.#parts.labels.add(label, Date.now()) : { outcome: "no_organization" };
+  }
+
+  changeLabel(id: string, change: LabelChange): LabelAnswer {
+    return this.#isReady() ? this.#parts.labels.change(id, change) : { outcome: "label_not_found" };
+  }
+
+  /** Deletes a label. The alarm removes its rows. @param isRepeat an earlier call may have deleted it */
+  async deleteLabel(id: string, isRepeat: boolean): Promise<LabelAnswer> {
+    await this.#parts.alarm.standing();
+    if (!this.#isReady()) return { outcome: "label_not_found" };
+    const answer = this.#parts.labels.remove(id, isRepeat, Date.now());
+    await this.#parts.alarm.by(this.#parts.labels.dueAt());
+    return answer;
   }
 
   /** Deletes chats of closed channels. @see Deletions.deleteClosed */

@@ -13,6 +13,7 @@ import { Existence } from "./existence.ts";
 import { Feed } from "./feed.ts";
 import { FreedChats } from "./freed-chats.ts";
 import { KeyTable } from "./key-table.ts";
+import { LabelTable } from "./label-table.ts";
 import { MemberNumbers } from "./member-numbers.ts";
 import { MemberRecords } from "./member-records.ts";
 import { Overdue } from "./overdue.ts";
@@ -32,6 +33,7 @@ export class OrganizationParts {
   readonly doorbells: Doorbells;
   readonly feed: Feed;
   readonly contacts: ContactTable;
+  readonly labels: LabelTable;
   readonly chats: ChatTable;
   readonly reports: ChatReports;
   readonly keys: KeyTable;
@@ -71,6 +73,7 @@ export class OrganizationParts {
       standBy: (at) => this.standBy(at),
     });
     this.contacts = new ContactTable(storage, isReady);
+    this.labels = new LabelTable(storage, isReady, () => this.list.changed());
     this.memberNumbers = new MemberNumbers(sql, (id) => this.freed.counted(id));
     this.chats = new ChatTable(storage, this.channels, this.feed, this.contacts, this.memberNumbers);
     this.reports = new ChatReports(this);
@@ -93,12 +96,13 @@ export class OrganizationParts {
     this.freed = new FreedChats(this);
     this.overdue = new Overdue(this);
     const { existence, members, channels, contacts, feed, subscriptions, doorbells, settings, unreadable, list } = this;
-    const { deletions, audit, overdue } = this;
+    const { deletions, audit, overdue, labels } = this;
     this.due = new DueWork(
       { name: "organization", alarm: this.alarm, isReady, waitUntil },
       {
         ...{ existence, members, channels, settings, unreadable, list, doorbells },
         ...{ ...subscriptions.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit, overdue },
+        labels,
       },
     );
   }

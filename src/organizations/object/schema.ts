@@ -282,4 +282,23 @@ export const ORGANIZATION_SCHEMA = [
   // - chats_by_person: GET /chats?person=. Without the time of the activity, so that a message writes no row of it.
   `alter table chats add column person_id text;
    create index chats_by_person on chats (person_id, id) where person_id is not null;`,
+  // - labels.chats: How many chats have it, without those that are being deleted.
+  // - labels.deleted_at: Null until it is deleted. Then no chat shows it, and the alarm removes its rows.
+  // - chat_labels: Which chats have a label. The ids of a chat's labels are in its row too.
+  // - chats.labels: The ids of the chat's labels as JSON, also of deleted ones; null if there are none. It is in no
+  //   index, so that a label costs no row when its chat becomes active.
+  `create table labels (
+     id text primary key,
+     name text not null,
+     color text,
+     chats integer not null default 0,
+     created_at integer not null,
+     deleted_at integer
+   ) without rowid;
+   create table chat_labels (
+     label_id text not null,
+     chat_id text not null,
+     primary key (label_id, chat_id)
+   ) without rowid;
+   alter table chats add column labels text;`,
 ];

@@ -129,6 +129,26 @@ export function operatorTests(placeOf: () => Place): void {
     expect((await place.run(["replies", "delete", reply.id, "--yes"])).code).toBe(1);
   });
 
+  test("a label is created, changed, listed and deleted", async () => {
+    const place = placeOf();
+    const { id: organization } = await createOrganization(place.world);
+    const of = ["--organization", organization];
+    expect(await place.run(["labels", "list", ...of])).toEqual({ code: 0, stdout: "", stderr: "No labels.\n" });
+    const words = ["labels", "create", "--name", "Refund", "--color", "#2f80ed", ...of];
+    const { label } = await place.json<{ label: { id: string } }>(words);
+    const listed = await place.run(["labels", "list", ...of]);
+    expect(listed.stdout).toMatch(/^ID +NAME +COLOR +CHATS\nlbl_g\w+ +Refund +#2f80ed +0$/m);
+    const same = await place.run(["labels", "create", "--name", "REFUND", ...of]);
+    expect([same.code, same.stderr]).toEqual([1, expect.stringContaining("has a label with this name")]);
+    const wrong = await place.run(["labels", "change", label.id, "--color", "blue", ...of]);
+    expect(wrong.stderr).toContain("--color: must be a color such as #2f80ed");
+    const changed = await place.json<{ label: object }>(["labels", "change", label.id, "--color", "default", ...of]);
+    expect(changed.label).toMatchObject({ name: "Refund", color: null });
+    expect((await place.run(["labels", "change", "rpl_g1", "--name", "New", ...of])).code).toBe(2);
+    expect((await place.run(["labels", "delete", label.id, "--yes", ...of])).stdout).toMatch(/^name +Refund$/m);
+    expect((await place.run(["labels", "delete", label.id, "--yes", ...of])).code).toBe(1);
+  });
+
   test("a key's secret goes to stdout once, and the key is rotated, changed, counted and revoked", async () => {
     const place = placeOf();
     const of = ["--organization", (await createOrganization(place.world)).id];

@@ -9,6 +9,7 @@ const LISTS = {
   webhooks: [],
   templates: [],
   replies: [],
+  labels: [],
   members: [],
   pagination: { totalPages: 1 },
 };
@@ -46,6 +47,9 @@ test.for([
   [["replies", "list", "--limit", "5", "--after", "c1"], "GET", "/replies?limit=5&after=c1", {}],
   [["replies", "change", "rpl_g1", "--shortcut", "default"], "PATCH", "/replies/rpl_g1", { shortcut: null }],
   [["replies", "delete", "rpl_g1", "--yes"], "DELETE", "/replies/rpl_g1", {}],
+  [["labels", "list"], "GET", "/labels", {}],
+  [["labels", "change", "lbl_g1", "--color", "default"], "PATCH", "/labels/lbl_g1", { color: null }],
+  [["labels", "delete", "lbl_g1", "--yes"], "DELETE", "/labels/lbl_g1", {}],
   [["members", "create", "--name", "Bea"], "POST", "/members", { name: "Bea" }],
   [["members", "change", "mbr_g1", "--email", "default"], "PATCH", "/members/mbr_g1", { email: null }],
   [

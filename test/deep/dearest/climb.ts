@@ -35,6 +35,7 @@ export async function dearPlace(world: World): Promise<{ place: DearPlace; secre
   const api = caller(world, "/api/v1", secret);
   const { webhook } = await api("POST", "/webhooks", { url: "https://receiver.example/hook" });
   const { key } = await api("POST", "/keys", { name: "Child", permissions: ["chats:read"] });
+  const { label } = await api("POST", "/labels", { name: "Refund" });
   const { reply } = await api("POST", "/replies", { name: "Bye", content: "Bye" });
   for (let n = 0; n < MESSAGES; n++) {
     const content = (SEARCHED[n % SEARCHED.length] ?? "").repeat(4_000).slice(0, 4_000);
@@ -50,6 +51,7 @@ export async function dearPlace(world: World): Promise<{ place: DearPlace; secre
     keyId: key?.id ?? keyId,
     webhookId: webhook.id,
     replyId: reply.id,
+    labelId: label.id,
   };
   return { place, secret };
 }

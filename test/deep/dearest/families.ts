@@ -11,6 +11,7 @@ export interface DearPlace {
   keyId: string;
   webhookId: string;
   replyId: string;
+  labelId: string;
 }
 
 /** A request that may be dear. `as`: whose token it has. */
@@ -231,6 +232,11 @@ export const FAMILIES: readonly Family[] = [
   write("PATCH /replies/{id}", text(600), (knobs, place) => ({
     path: `/api/v1/replies/${place.replyId}`,
     body: { shortcut: textOf(knobs) },
+  })),
+  write("POST /labels", text(600), (knobs) => ({ path: "/api/v1/labels", body: { name: textOf(knobs) } })),
+  write("PATCH /labels/{labelId}", text(600), (knobs, place) => ({
+    path: `/api/v1/labels/${place.labelId}`,
+    body: { name: textOf(knobs) },
   })),
   write("POST /members", text(600), (knobs) => ({
     path: "/api/v1/members",

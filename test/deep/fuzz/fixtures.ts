@@ -134,6 +134,7 @@ export class Place {
       web: [web.id, theirWeb.id, telegram.id],
       tpl: [await template("Hi {{name}}"), await template("Hi")],
       rpy: [await this.#reply(ours), await this.#reply(theirs)],
+      lbl: [await this.#label(ours), await this.#label(theirs)],
       cht: chats,
       msg: messages,
       key: [(await createKey(ours)).id],
@@ -195,6 +196,12 @@ export class Place {
     const path = `/admin/v1/organizations/${id}/replies`;
     const body = { name: "Bye", content: "Bye {{contact.name}}" };
     return wanted(201, await this.#asked("POST", path, this.#world.adminToken, body)).reply.id;
+  }
+
+  /** A new label; its id. */
+  async #label({ id }: Organization): Promise<string> {
+    const path = `/admin/v1/organizations/${id}/labels`;
+    return wanted(201, await this.#asked("POST", path, this.#world.adminToken, { name: "Refund" })).label.id;
   }
 
   async #channel(organization: Organization, kind: Channel["kind"]): Promise<Channel> {
@@ -274,9 +281,9 @@ export class Place {
   }
 
   #keep(body: Told["body"]): void {
-    const { organization, member, channel, template, chat, message, key, webhook, replay, reply } = body ?? {};
+    const { organization, member, channel, template, chat, message, key, webhook, replay, reply, label } = body ?? {};
     const resources = { org: organization, mbr: member, chn: channel, tpl: template, cht: chat, msg: message, key };
-    const made = { ...resources, whk: webhook, rpl: replay, rpy: reply };
+    const made = { ...resources, whk: webhook, rpl: replay, rpy: reply, lbl: label };
     for (const [prefix, one] of Object.entries(made)) {
       if (typeof one?.id !== "string") continue;
       this.#born.set(prefix, [...(this.#born.get(prefix) ?? []).slice(1 - KEPT), one.id]);

@@ -17,6 +17,7 @@ import { afterQuery, pageQuery } from "../../../src/http/pagination.ts";
 import { auditQuery } from "../../../src/management/audit-entries.ts";
 import { channelPatch, newChannelBody } from "../../../src/management/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/management/key-settings.ts";
+import { labelPatch, newLabelBody } from "../../../src/management/labels.ts";
 import { memberPatch, newMemberBody } from "../../../src/management/members.ts";
 import { metricsQuery } from "../../../src/management/metrics.ts";
 import { organizationsQuery } from "../../../src/management/organization-routes.ts";
@@ -118,6 +119,10 @@ function managementShapes(prefix: string, list: string, organization: string[]):
     [`GET ${prefix}${list}/replies`]: { ids: organization, query: afterQuery },
     [`PATCH ${prefix}/replies/:id`]: { ids: ["rpy"], body: replyPatch },
     [`DELETE ${prefix}/replies/:id`]: { ids: ["rpy"], ends: true },
+    [`POST ${prefix}${list}/labels`]: { ids: organization, body: newLabelBody, weight: 3 },
+    [`GET ${prefix}${list}/labels`]: { ids: organization },
+    [`PATCH ${prefix}${list}/labels/:labelId`]: { ids: [...organization, "lbl"], body: labelPatch },
+    [`DELETE ${prefix}${list}/labels/:labelId`]: { ids: [...organization, "lbl"], ends: true },
     [`DELETE ${prefix}/chats/:id`]: { ids: chat, ends: true },
     [`POST ${prefix}/chats/:id/messages/:messageId/redact`]: { ids: message },
     [`POST ${prefix}${list}/keys`]: { ids: organization, body: newKeyBody, weight: 3 },

@@ -21,6 +21,7 @@ const ACTS: [string, object][] = [
   ["members", { name: "Bea" }],
   ["templates", { name: "t", language: "en", body: "Hi" }],
   ["replies", { name: "r", content: "Hi" }],
+  ["labels", { name: "l" }],
   ["channels", { kind: "web", name: "Site" }],
   ["keys", { name: "Key", permissions: [] }],
   ["webhooks", { url: "https://hooks.acme.test" }],

@@ -52,18 +52,26 @@ test("all chats are exported, each with all of its messages, and the operator ge
   expect(ofChat.text).toContain('{"type":"end","lastSeq":3,"next":null}');
 });
 
-test("an organization's members, channels, templates and saved replies come first, without secrets, oldest first", async () => {
+test("an organization's members, channels, templates, saved replies and labels come first, without secrets, oldest first", async () => {
   const { organizationId, channelId, secret, ownerId } = await place([1]);
   const { member } = (await admin("POST", `/organizations/${organizationId}/members`, { name: "Bea" })).body;
   const telegram = await newNetworkChannel(organizationId, "telegram");
   const template = await newTemplate(organizationId, "Hi {{name}}");
   const text = { name: "Bye", content: "Bye" };
   const { reply } = (await admin("POST", `/organizations/${organizationId}/replies`, text)).body;
+  const labels = [];
+  for (const name of ["First", "Second"]) {
+    labels.push(
+      (await admin("POST", `/organizations/${organizationId}/labels`, { name, color: "#2f80ed" })).body.label,
+    );
+  }
   const lines = await linesOf(secret, "/export");
-  expect(listsOf(lines)).toEqual([ownerId, member.id, channelId, telegram.id, template, reply.id]);
+  const ids = labels.map(({ id }) => id);
+  expect(listsOf(lines)).toEqual([ownerId, member.id, channelId, telegram.id, template, reply.id, ...ids]);
   expect(lines.findIndex(({ type }) => type === "chat")).toBeGreaterThan(
-    lines.findIndex((line) => line.reply?.id === reply.id),
+    lines.findIndex((line) => line.label?.id === ids.at(-1)),
   );
+  expect(lines.flatMap(({ label }) => label ?? [])).toEqual(labels);
   const { credentials, webhook, health, ...settings } = (await admin("GET", `/channels/${telegram.id}`)).body.channel;
   expect(lines.find(({ channel }) => channel?.id === telegram.id)?.channel).toEqual(settings);
   expect(lines.find((line) => line.member?.id === member.id)?.member).toEqual(member);

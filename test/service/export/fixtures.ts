@@ -13,6 +13,7 @@ export interface Line {
     | "channel"
     | "template"
     | "reply"
+    | "label"
     | "chat"
     | "scheduled"
     | "message"
@@ -24,6 +25,7 @@ export interface Line {
   channel?: { id: string };
   template?: { id: string };
   reply?: { id: string };
+  label?: { id: string };
   chat?: Chat;
   message?: Message;
   chatId?: string;
@@ -119,7 +121,9 @@ export const linesOf = async (secret: string, path: string) => read(await open(s
 
 /** What a client keeps of an organization's lists. */
 export function listsOf(lines: Line[]): string[] {
-  return lines.flatMap(({ member, channel, template, reply }) => (member ?? channel ?? template ?? reply)?.id ?? []);
+  return lines.flatMap(
+    ({ member, channel, template, reply, label }) => (member ?? channel ?? template ?? reply ?? label)?.id ?? [],
+  );
 }
 
 /** What a client keeps of chats: the chats and the messages of each. */

@@ -20,13 +20,14 @@ test("the document describes each line of an export and each event of a stream",
   const { secret } = await newKey(organizationId, {
     permissions: [
       ...["chats:write", "messages:send", "messages:read", "events:read", "data:export"],
-      ...["templates:write", "replies:write"],
+      ...["templates:write", "replies:write", "labels:write"],
     ],
   });
   const api = client(secret);
   const { id } = await newChat(api, channelId);
   await api("POST", "/templates", { name: "hello", language: "en", body: "Hello {{name}}" });
   await api("POST", "/replies", { name: "Bye", content: "Bye" });
+  await api("POST", "/labels", { name: "Refund" });
   await api("POST", `/chats/${id}/messages`, { content: "Hello" });
   await api("POST", `/chats/${id}/messages`, {
     content: "Later",
@@ -42,6 +43,7 @@ test("the document describes each line of an export and each event of a stream",
     "chat",
     "checkpoint",
     "end",
+    "label",
     "member",
     "message",
     "reply",

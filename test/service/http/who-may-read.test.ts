@@ -25,6 +25,7 @@ const SHOWN_WITH: Record<string, readonly Permission[]> = {
   channel: ["channels:read", "channels:write", "chats:read", "events:read", "stats:read", "data:export"],
   template: ["templates:read", "templates:write", "data:export"],
   reply: ["messages:send", "replies:write", "data:export"],
+  label: ["chats:read", "labels:write", "events:read", "data:export"],
   // Who wrote a message or a note.
   member: [
     "members:read",
@@ -87,6 +88,7 @@ const place = once(async () => {
   const template = (await make("/templates", { name: "canary-template", language: "en", body: canary("template") }))
     .template.id;
   const reply = (await make("/replies", { name: canary("reply"), content: canary("reply") })).reply.id;
+  const label = (await make("/labels", { name: canary("label") })).label.id;
   const person = { name: canary("member"), publicName: canary("member"), email: "canary-member@acme.test" };
   await admin("PATCH", `/members/${ownerId}`, person);
   const member = (await make("/members", { ...person, permissions: [] })).member.id;
@@ -128,6 +130,7 @@ const place = once(async () => {
       telegram,
       template,
       reply,
+      label,
       member,
       webhook,
       chat,
@@ -200,6 +203,8 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
   "PATCH /templates/{id}": () => ({ body: {} }),
   "POST /replies": () => ({ body: { name: "mine", content: "Mine" } }),
   "PATCH /replies/{id}": () => ({ body: { shortcut: null } }),
+  "POST /labels": () => ({ body: { name: "mine" } }),
+  "PATCH /labels/{labelId}": () => ({ body: { color: null } }),
   // A web channel has no account at a network.
   "POST /channels/{id}/templates/sync": () => ({ status: 400 }),
   "POST /members": () => ({ body: { name: "Mine", permissions: [] } }),
@@ -212,6 +217,7 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
   "DELETE /members/{id}": () => ({}),
   "DELETE /templates/{id}": () => ({}),
   "DELETE /replies/{id}": () => ({}),
+  "DELETE /labels/{labelId}": () => ({}),
   "DELETE /keys/{id}": () => ({}),
   "DELETE /chats/{id}": () => ({}),
   "DELETE /channels/{id}": ({ telegram }) => ({ path: `/channels/${telegram}` }),
@@ -231,7 +237,14 @@ const READS: typeof ACTS = {
 async function pathOf(at: Place, path: string): Promise<string> {
   const ids: Record<string, string> = {
     ...{ chats: at.chat, messages: at.theirs, notes: at.note, events: at.eventId, webhooks: at.webhook },
-    ...{ replays: at.replay, channels: at.web, templates: at.template, replies: at.reply, members: at.member },
+    ...{
+      replays: at.replay,
+      channels: at.web,
+      templates: at.template,
+      replies: at.reply,
+      members: at.member,
+      labels: at.label,
+    },
     ...(path.startsWith("/keys/{") && { keys: await at.newKey() }),
   };
   return path.replace(/([\w-]+)\/\{\w+\}/g, (_, list: string) => `${list}/${ids[list]}`);

@@ -37,6 +37,7 @@ export async function everything() {
   const { reply } = created(
     await admin("POST", `/organizations/${organizationId}/replies`, { name: "r", content: "Hi" }),
   );
+  const { label } = created(await admin("POST", `/organizations/${organizationId}/labels`, { name: "l" }));
   const member = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).member;
   const telegramId = await newChannel(organizationId, "telegram");
   const whatsappId = await newChannel(organizationId, "whatsapp");
@@ -51,6 +52,7 @@ export async function everything() {
     messageId: message.id,
     templateId: template.id as string,
     replyId: reply.id as string,
+    labelId: label.id as string,
     memberId: member.id as string,
     telegramId,
     whatsappId,
@@ -165,6 +167,13 @@ export const ACTS: Act[] = [
   act("reply.create", "POST /organizations/:organizationId/replies", { body: { name: "r", content: "canary-body" } }),
   act("reply.update", "PATCH /replies/:replyId", { body: { content: "canary-body" } }),
   act("reply.delete", "DELETE /replies/:replyId"),
+
+  act("label.create", "POST /organizations/:organizationId/labels", { body: { name: "canary-body" } }),
+  act("label.update", "PATCH /organizations/:organizationId/labels/:labelId", {
+    body: { name: "canary-body" },
+    target: "labelId",
+  }),
+  act("label.delete", "DELETE /organizations/:organizationId/labels/:labelId", { target: "labelId" }),
 
   act("chat.create", "POST /organizations/:organizationId/chats", {
     body: ({ channelId }) => ({ channelId, contact: { address: "canary-address" }, metadata: {} }),

@@ -16,6 +16,7 @@ const BODIES: Record<string, object> = {
   channels: { kind: "web", name: "Site" },
   templates: { name: "t", language: "en", body: "Hi" },
   replies: { name: "r", content: "Hi" },
+  labels: { name: "l" },
   keys: { name: "Key" },
   webhooks: { url: "https://example.com/hook" },
   replays: { failed: true },

@@ -23,6 +23,7 @@ export async function fullOrganization() {
   await admin("POST", `/organizations/${organizationId}/members`, { name: CANARY });
   await admin("POST", `/organizations/${organizationId}/templates`, { name: CANARY, language: "en", body: CANARY });
   await admin("POST", `/organizations/${organizationId}/replies`, { name: CANARY, content: CANARY });
+  await admin("POST", `/organizations/${organizationId}/labels`, { name: CANARY });
   const telegramId = await newChannel(organizationId, "telegram");
   const chats = [
     created(

@@ -95,6 +95,7 @@ test("from the first step of a deletion, an organization's keys are refused and 
     ["channels", { kind: "web", name: "Site" }, "organization_not_found"],
     ["templates", { name: "t", language: "en", body: "Hi" }, "organization_not_found"],
     ["replies", { name: "r", content: "Hi" }, "organization_not_found"],
+    ["labels", { name: "l" }, "organization_not_found"],
     ["keys", { name: "Key" }, "organization_not_found"],
     ["chats", { channelId, contact: { address: "new" } }, "organization_not_found"],
   ];
@@ -130,6 +131,7 @@ const ADDITIONS: [string, object][] = [
   ["channels", { kind: "web", name: "Site" }],
   ["templates", { name: "t", language: "en", body: "Hi" }],
   ["replies", { name: "r", content: "Hi" }],
+  ["labels", { name: "l" }],
   ["keys", { name: "Key" }],
 ];
 

@@ -24,6 +24,7 @@ const WORDS: Record<Permission, string> = {
   "templates:read": "See templates",
   "templates:write": "Manage templates",
   "replies:write": "Write saved replies",
+  "labels:write": "Manage labels",
   "members:read": "See members",
   "members:write": "Manage members",
   "stats:read": "See statistics",

@@ -8,7 +8,9 @@ import { stopTheClock } from "./delivery/conversation.ts";
 stopTheClock();
 
 /** Takes back the steps of an organization's object that number the moves of chats in lists, and later ones. */
-const UNDO_MOVES = `drop index chats_by_person; alter table chats drop column person_id; drop index chats_by_channel; drop index chats_by_assignee; drop index chats_unanswered;
+const UNDO_MOVES = `drop table labels; drop table chat_labels; alter table chats drop column labels;
+   drop index chats_by_person; alter table chats drop column person_id; alter table channels drop column unanswered_not_open;
+   drop index chats_by_channel; drop index chats_by_assignee; drop index chats_unanswered;
   alter table chats drop column work_state; alter table chats drop column snoozed_until;
   create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
   create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
