@@ -126,6 +126,15 @@ export function markUnanswered(env: Env, caller: Caller, chatId: string): Promis
   return changed(env, caller, chatId, (chat, as) => chat.unanswered(as, callerName(caller)));
 }
 
+/**
+ * Gives a chat a label, or takes it off. A repeated call changes nothing.
+ * @throws ApiError `chat_not_found`, `label_not_found`; `label_limit` if it has 20; `unavailable` while the
+ *   organization's object does not answer: repeat the call
+ */
+export function labelChat(env: Env, owner: Owner, chatId: string, labelId: string, isGiven: boolean): Promise<Chat> {
+  return changed(env, owner, chatId, (chat, as) => chat.label(as, labelId, isGiven));
+}
+
 async function changed(
   env: Env,
   owner: Owner,

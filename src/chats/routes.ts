@@ -12,7 +12,7 @@ import { resendBody, sendBody } from "../model/message.ts";
 import { shownChat, shownMessage, shownNote, shownSend } from "../model/withheld.ts";
 import { markRead, react, reactionBody, readBody, showTyping, typingBody } from "./acts.ts";
 import { cancelMessage, messagePatch, moveMessage, readAttempts, resendMessage } from "./cancel-and-resend.ts";
-import { answeredBody, chatPatch, markAnswered, markUnanswered, patchChat } from "./change-chat.ts";
+import { answeredBody, chatPatch, labelChat, markAnswered, markUnanswered, patchChat } from "./change-chat.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
@@ -52,6 +52,14 @@ export const chatRoutes = new Hono<ChatsEnv>()
   })
   .delete("/chats/:id/answered", daily("chats:write", null), async (c) => {
     const chat = await markUnanswered(c.env, c.var.caller, c.req.param("id"));
+    return c.json({ chat: shownChat(c.var.caller, chat) });
+  })
+  .put("/chats/:id/labels/:labelId", daily("chats:write", null), async (c) => {
+    const chat = await labelChat(c.env, c.var.caller, c.req.param("id"), c.req.param("labelId"), true);
+    return c.json({ chat: shownChat(c.var.caller, chat) });
+  })
+  .delete("/chats/:id/labels/:labelId", daily("chats:write", null), async (c) => {
+    const chat = await labelChat(c.env, c.var.caller, c.req.param("id"), c.req.param("labelId"), false);
     return c.json({ chat: shownChat(c.var.caller, chat) });
   })
   .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), searchOfMessages, async (c) => {

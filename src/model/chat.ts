@@ -3,6 +3,7 @@ import type { ChannelKind } from "./channel-kind.ts";
 import type { MessageType, Metadata } from "./content.ts";
 import { oneLine } from "./content-schema.ts";
 import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
+import type { ChatLabel } from "./label.ts";
 import type { Message } from "./message.ts";
 import { replyUntil } from "./reply-window.ts";
 import { isoTimeOrNull } from "./time.ts";
@@ -79,6 +80,8 @@ export interface Chat {
   state: WorkState;
   /** Until when the chat is snoozed; null unless it is. */
   snoozedUntil: string | null;
+  /** In the order in which the chat got them. */
+  labels: ChatLabel[];
 }
 
 /** What only the chat's own object knows exactly. Times are Unix milliseconds. */
@@ -96,6 +99,8 @@ export interface ChatActivity {
   marketing?: Marketing | null;
   /** Absent as above. */
   work?: WorkStatus;
+  /** The ids of its labels, also of deleted ones. Absent as above. */
+  labels?: string[];
   /** What clients change of a chat; null unless one has. */
   details: ChatDetails | null;
 }
@@ -108,9 +113,14 @@ export interface ChatDetails {
   personId?: string | null;
 }
 
-/** A chat, with what its own object knows in place of what its organization's object knows. */
+/**
+ * A chat, with what its own object knows in place of what its organization's object knows. A label that the organization
+ * has not heard of is left out: its name is not known here.
+ */
 export function withActivity(chat: Chat, activity: ChatActivity): Chat {
-  const { contactWroteAt, details, lastMessage, marketing, work } = activity;
+  const { contactWroteAt, details, labels, lastMessage, marketing, work } = activity;
+  // An organization's object of an earlier version knows none.
+  const { labels: listed = [] }: Partial<Chat> = chat;
   const openUntil = (at: number | null) => replyUntil(chat.channel.kind, Date.parse(chat.createdAt), at);
   return {
     ...chat,
@@ -124,6 +134,7 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     ...(contactWroteAt !== undefined && { replyUntil: isoTimeOrNull(openUntil(contactWroteAt)) }),
     ...(marketing !== undefined && { marketing }),
     ...(work && { state: work.state, snoozedUntil: isoTimeOrNull(work.snoozedUntil) }),
+    labels: labels ? listed.filter(({ id }) => labels.includes(id)) : listed,
   };
 }
 

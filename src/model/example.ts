@@ -1,9 +1,13 @@
 import type { Chat } from "./chat.ts";
+import type { ChatLabel } from "./label.ts";
 import type { Message } from "./message.ts";
 import type { Note } from "./note.ts";
 
 /** When the examples happened. */
 export const AT = "2026-11-20T10:00:17.062Z";
+
+/** A label of the chat. */
+export const LABEL: ChatLabel = { id: "lbl_gK2yRb74NsTq9WfE", name: "Refund" };
 
 /** A chat, as documents and sample events show it. */
 export const CHAT: Chat = {
@@ -36,6 +40,7 @@ export const CHAT: Chat = {
   marketing: null,
   state: "open",
   snoozedUntil: null,
+  labels: [LABEL],
 };
 
 /** Its message. */

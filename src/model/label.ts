@@ -4,12 +4,18 @@ import { folded } from "./folding.ts";
 
 /** How many an organization can have. */
 export const MAX_LABELS = 200;
+/** How many a chat can have. */
+export const MAX_LABELS_OF_CHAT = 20;
 export const MAX_LABEL_NAME = 40;
 
-/** A label of an organization. */
-export interface Label {
+/** A label as a chat shows it. */
+export interface ChatLabel {
   id: string;
   name: string;
+}
+
+/** A label of an organization. */
+export interface Label extends ChatLabel {
   /** `#rrggbb`; null for none. */
   color: string | null;
   /** How many chats have it. */

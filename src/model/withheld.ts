@@ -34,6 +34,7 @@ export function shownChat(reader: Reader, chat: Chat, isOwn = false): Chat {
     lastMessage,
     ...pick(chat, "unansweredSince", "nextScheduledAt", "readUpTo", "assigneeId", "replyUntil", "marketing"),
     ...pick(chat, "state", "snoozedUntil"),
+    labels: chat.labels.map(({ id: labelId }) => ({ id: labelId, name: "" })),
   };
 }
 

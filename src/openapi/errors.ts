@@ -4,7 +4,7 @@ import { MAX_SCHEDULED } from "../chats/object/scheduled/decisions.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { ERRORS, type ErrorCode, MAX_FAULTS } from "../model/error.ts";
 import { MAX_FILE_BYTES } from "../model/file.ts";
-import { MAX_LABELS } from "../model/label.ts";
+import { MAX_LABELS, MAX_LABELS_OF_CHAT } from "../model/label.ts";
 import { MAX_NOTES } from "../model/note.ts";
 import { ROW_CEILINGS } from "../model/organization.ts";
 import { MAX_REPLIES } from "../model/reply.ts";
@@ -95,7 +95,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   reply_exists: "Another saved reply of the organization has this `shortcut`.",
   reply_limit: `The organization has ${shown(MAX_REPLIES)} saved replies already.`,
   label_exists: "Another label of the organization has this name. Case, width and accents make no difference.",
-  label_limit: `The organization has ${shown(MAX_LABELS)} labels already.`,
+  label_limit: `The organization has ${shown(MAX_LABELS)} labels already, or the chat ${MAX_LABELS_OF_CHAT}.`,
   template_synced:
     "The template comes from the network, which approved its name, body and language. Only the network can change them.",
   template_not_approved:

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
-import { AT as at, CHAT, MESSAGE, NOTE } from "../model/example.ts";
+import { AT as at, CHAT, LABEL, MESSAGE, NOTE } from "../model/example.ts";
 import { ROW_CEILINGS } from "../model/organization.ts";
 import { PERMISSIONS, PRESETS } from "../model/permission.ts";
 import type * as operator from "./operator/resources.ts";
@@ -153,8 +153,7 @@ const reply: Example<typeof operator.replySchema> = {
 };
 
 const label: Example<typeof operator.labelSchema> = {
-  id: "lbl_gK2yRb74NsTq9WfE",
-  name: "Refund",
+  ...LABEL,
   color: "#2f80ed",
   chats: 3,
 };

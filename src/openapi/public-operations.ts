@@ -94,6 +94,23 @@ const OF_CHATS = tagged("Chats", [
     errors: ["missing_field", "member_not_found", "chat_reassigned", "chat_moved_on"],
   },
   {
+    route: "PUT /chats/{id}/labels/{labelId}",
+    id: "addChatLabel",
+    summary: "Give a chat a label",
+    description:
+      "Gives the chat a label of the organization. A chat that has it stays as it is. A change creates the event `chat.updated`. A 503 means that the list may not know yet: repeat the request.",
+    responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
+    errors: ["label_limit"],
+  },
+  {
+    route: "DELETE /chats/{id}/labels/{labelId}",
+    id: "removeChatLabel",
+    summary: "Take a label off a chat",
+    description:
+      "Takes a label of the organization off the chat. A chat without it stays as it is. A change creates the event `chat.updated`. A 503 means that the list may not know yet: repeat the request.",
+    responses: [jsonResponse(200, "The chat.", oneChat, { chat: { ...chat, labels: [] } })],
+  },
+  {
     route: "POST /chats/{id}/answered",
     id: "markChatAnswered",
     summary: "Mark a chat as answered",

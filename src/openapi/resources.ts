@@ -165,6 +165,10 @@ export const chatSchema = resource<directory.Chat>()(
       "`open`: somebody works on it, or will. `snoozed`: put off until `snoozedUntil`. `closed`: done. The contact's next message opens it",
     ),
     snoozedUntil: timeOrNull("When the snooze ends. Null unless `state` is `snoozed`"),
+    labels: groups("The chat's labels, in the order in which it got them", {
+      id: id("label"),
+      name: text("The label's name"),
+    }),
   }),
 );
 

@@ -284,6 +284,11 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, (identity) => this.parts.details.setPerson(identity, personId));
   }
 
+  /** Gives the chat a label of the organization, or takes it off. */
+  label(as: AsOwner, labelId: string, isGiven: boolean): Promise<rpc.ChangeAnswer> {
+    return this.#forOwner(as, (identity) => this.parts.details.label(identity, labelId, isGiven));
+  }
+
   /** The contact told its network whether it takes marketing. */
   hearMarketing(as: AsOwner, said: Omit<rpc.Said, "by">): Promise<rpc.ApplyStatusAnswer> {
     return this.#forOwner(as, async () => {

@@ -5,6 +5,7 @@ import { ObjectSubscriptions } from "../../webhooks/subscription/object-subscrip
 import { Acts } from "./acts.ts";
 import { AlarmCheck } from "./alarm-check.ts";
 import { CancelAndResend } from "./cancel-and-resend.ts";
+import { ChatLabels } from "./chat-labels.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ChatWork } from "./chat-work.ts";
 import { Consent } from "./consent.ts";
@@ -60,6 +61,7 @@ export class ChatParts {
   readonly visitors: VisitorSockets;
   readonly consent: Consent;
   readonly work: ChatWork;
+  readonly labels: ChatLabels;
   readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
@@ -118,6 +120,7 @@ export class ChatParts {
     this.visitors = new VisitorSockets(this);
     this.consent = new Consent(this);
     this.work = new ChatWork(this);
+    this.labels = new ChatLabels(this);
     this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
     this.echoes = new Echoes(this);

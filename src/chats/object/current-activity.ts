@@ -25,6 +25,8 @@ export interface ActivitySources {
   consent: { marketing(): Marketing | null };
   /** See `ChatWork`. */
   work: { now(): WorkStatus; closedAfter(): number | null };
+  /** See `ChatLabels`. */
+  labels: { ids(): string[] };
   /** See `StoredDetails`. */
   details: {
     assigneeId(): string | null;
@@ -59,7 +61,7 @@ export class CurrentActivity {
 
   /** @param last the last report; null before the first one */
   read(last: Reported | null): ChatActivity {
-    const { acts, consent, details, log, scheduled, work } = this.#sources;
+    const { acts, consent, details, labels, log, scheduled, work } = this.#sources;
     const { seq, at } = log.newest();
     const hasLast = !log.isEmpty;
     return {
@@ -72,6 +74,7 @@ export class CurrentActivity {
       contactWroteAt: this.news(last).contactWroteAt,
       marketing: consent.marketing(),
       work: work.now(),
+      labels: labels.ids(),
       details: details.details(),
     };
   }

@@ -6,6 +6,7 @@ import { matches } from "../../model/event-filter.ts";
 import { idWithoutSeq, renderEvent, showsChat } from "../../model/event-json.ts";
 import type { ShownMessage } from "../../model/message.ts";
 import type { Payload } from "../../model/webhook.ts";
+import type { ChatLabels } from "./chat-labels.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { ContactAddresses } from "./contact-addresses.ts";
 import type { Adoption } from "./identity.ts";
@@ -19,6 +20,7 @@ interface Parts {
   adoption: Adoption;
   contact: ContactAddresses;
   report: ChatReporter;
+  labels: Pick<ChatLabels, "ids">;
   /** The JSON of a message, with or without a place in the chat; null if it is gone. */
   messageById(id: string): string | null;
 }
@@ -81,8 +83,10 @@ export class ChatEvents {
 
   async #chat(identity: ChatIdentity): Promise<Chat | null> {
     const { organizationId, chatId, life } = identity;
-    const { adoption, env, report } = this.#parts;
-    const chat = await callOrganization(env, organizationId, (organization) => organization.find(chatId));
+    const { adoption, env, labels, report } = this.#parts;
+    // The event of a label can come before the report of it.
+    const ids = labels.ids();
+    const chat = await callOrganization(env, organizationId, (organization) => organization.find(chatId, ids));
     return chat && adoption.exists(life) ? withActivity(chat, report.activity()) : null;
   }
 

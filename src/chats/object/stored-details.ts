@@ -12,6 +12,7 @@ import type {
 import { mergedMetadata } from "../../model/message.ts";
 import { pick } from "../../model/pick.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
+import type { ChatLabels } from "./chat-labels.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { ChatWork, WorkChange } from "./chat-work.ts";
 import { type Consent, consentEvent } from "./consent.ts";
@@ -29,6 +30,7 @@ interface Parts {
   report: ChatReporter;
   consent: Consent;
   work: ChatWork;
+  labels: ChatLabels;
   alarm: StandingAlarm;
   files: Pick<ChatFiles, "keepChat">;
 }
@@ -54,6 +56,7 @@ interface Changed {
   assignment?: Assignment | null;
   marketing?: Marketing | null;
   work?: WorkChange | null;
+  labels?: string[] | null;
 }
 
 /**
@@ -140,6 +143,14 @@ export class StoredDetails {
   free(memberId: string): Promise<ChangeAnswer> {
     if (this.assigneeId() === memberId) this.#store({ assignment: { assigneeId: null, by: null } });
     else this.#parts.report.repeatState();
+    return this.#reported();
+  }
+
+  /** Gives the chat a label, or takes it off. @throws ApiError `unavailable` if the organization's object does not answer */
+  async label(identity: ChatIdentity, labelId: string, isGiven: boolean): Promise<ChangeAnswer> {
+    const change = await this.#parts.labels.change(identity, labelId, isGiven);
+    if (change.outcome !== "ok") return change;
+    this.#store({ labels: change.ids });
     return this.#reported();
   }
 
@@ -242,13 +253,13 @@ export class StoredDetails {
   }
 
   /** Stores what changes in one commit. Null stays as it is. */
-  #store({ details = null, assignment = null, marketing = null, work = null }: Changed): void {
-    if (!details && !assignment && !marketing && !work) return;
+  #store({ details = null, assignment = null, marketing = null, work = null, labels = null }: Changed): void {
+    if (!details && !assignment && !marketing && !work && !labels) return;
     const { consent, files, log, report, storage } = this.#parts;
     const about = { seq: null, at: Date.now() };
     const { assigneeId = null, by = null } = assignment ?? {};
     const facts = [
-      ...(details ? [{ ...about, type: "chat.updated" as const, note: null }] : []),
+      ...(details || labels ? [{ ...about, type: "chat.updated" as const, note: null }] : []),
       ...(assignment ? [{ ...about, type: "chat.assigned" as const, note: { assigneeId, by } }] : []),
       ...(marketing ? [consentEvent(marketing)] : []),
       ...(work ? [work.event] : []),
@@ -258,6 +269,7 @@ export class StoredDetails {
       if (assignment) this.#assign(assigneeId);
       if (marketing) consent.write(marketing);
       work?.write();
+      if (labels) this.#parts.labels.write(labels);
       files.keepChat();
     });
     report.stateChanged();

@@ -17,6 +17,7 @@ import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-row.ts";
 import { ContactPages } from "./contact-pages.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";
+import type { LabelTable } from "./label-table.ts";
 import { MAX_EXAMINED_CHATS, WaitingList } from "./waiting-list.ts";
 
 /** What is read of a chat to find its place. */
@@ -29,15 +30,17 @@ export class ChatList {
   readonly #sql: SqlStorage;
   readonly #channels: ChannelTable;
   readonly #waiting: WaitingList;
+  readonly #labels: LabelTable;
   readonly #contacts: ContactTable;
   readonly #contactPages: ContactPages;
   /** Part of each version: after an eviction, a new instance never repeats an old version. */
   readonly #instance = crypto.randomUUID();
   #changes = 0;
 
-  constructor(sql: SqlStorage, channels: ChannelTable, contacts: ContactTable) {
+  constructor(sql: SqlStorage, channels: ChannelTable, labels: LabelTable, contacts: ContactTable) {
     this.#sql = sql;
     this.#channels = channels;
+    this.#labels = labels;
     this.#waiting = new WaitingList(sql);
     this.#contacts = contacts;
     this.#contactPages = new ContactPages(sql, contacts);
@@ -113,7 +116,7 @@ export class ChatList {
     const rows = this.#sql.exec<ChatRow>(query, id, ...(only === null ? [] : [only]), limit).toArray();
     return rows.flatMap((row) => {
       const channel = this.#channels.get(row.channel_id);
-      return channel ? [{ id: row.id, life: row.life, doc: printChat(row, channel, true) }] : [];
+      return channel ? [{ id: row.id, life: row.life, doc: printChat(row, channel, this.#labels, true) }] : [];
     });
   }
 
@@ -282,7 +285,7 @@ export class ChatList {
   #print(rows: ChatRow[], hasLastMessage: boolean): string[] {
     return rows.flatMap((row) => {
       const channel = this.#channels.get(row.channel_id);
-      return channel && !channel.isClosed ? [printChat(row, channel, hasLastMessage)] : [];
+      return channel && !channel.isClosed ? [printChat(row, channel, this.#labels, hasLastMessage)] : [];
     });
   }
 }

@@ -5,6 +5,7 @@ import type { ChannelTable } from "./channel-table.ts";
 import { type ChatRow, unansweredNotOpen } from "./chat-row.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
+import type { LabelTable } from "./label-table.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
 
 interface Parts {
@@ -13,6 +14,7 @@ interface Parts {
   feed: Feed;
   contacts: ContactTable;
   memberNumbers: MemberNumbers;
+  labels: LabelTable;
 }
 
 /** What chats report of themselves, in their rows and in all that counts or finds them. One report is one transaction. */
@@ -52,7 +54,8 @@ export class ChatReports {
     now: number,
   ): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
-    const { contactWroteAt, marketing, work, depth, oldest, attempts, members, nextDueAt, number, events } = report;
+    const { contactWroteAt, marketing, work, labels, depth, oldest, attempts, members, nextDueAt, number, events } =
+      report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
@@ -76,6 +79,7 @@ export class ChatReports {
       work_state: work?.state ?? row.work_state,
       snoozed_until: work ? work.snoozedUntil : row.snoozed_until,
       person_id: details?.personId === undefined ? row.person_id : details.personId,
+      labels: labels ? this.#parts.labels.store(row, labels) : row.labels,
       unanswered_move: moves.unanswered ?? row.unanswered_move,
       scheduled_move: moves.scheduled ?? row.scheduled_move,
     };

@@ -2,6 +2,7 @@ import type { Chat } from "../../model/chat.ts";
 import type { KnownChannel } from "../../model/organization.ts";
 import { replyUntil } from "../../model/reply-window.ts";
 import type { WorkState } from "../../model/work-state.ts";
+import type { LabelTable } from "./label-table.ts";
 
 /** A chat's row. Times are Unix milliseconds. */
 export type ChatRow = {
@@ -38,19 +39,28 @@ export type ChatRow = {
   unanswered_move: number | null;
   scheduled_move: number | null;
   name_move: number | null;
+  labels: string | null;
 };
 
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
   last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, work_state, snoozed_until,
-  person_id, report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move`;
+  person_id, report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move, labels`;
+
+/** See `LabelTable`. */
+type ShownLabels = Pick<LabelTable, "print">;
 
 /** A chat's row as the API shows it. */
-export function presentChat(row: ChatRow, channel: KnownChannel): Chat {
-  return JSON.parse(printChat(row, channel, true)) as Chat;
+export function presentChat(row: ChatRow, channel: KnownChannel, labels: ShownLabels): Chat {
+  return JSON.parse(printChat(row, channel, labels, true)) as Chat;
 }
 
 /** The same as JSON. What the row has as JSON is not parsed, because a page has many rows. */
-export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLastMessage: boolean): string {
+export function printChat(
+  row: ChatRow,
+  { id, kind, name }: KnownChannel,
+  labels: ShownLabels,
+  hasLastMessage: boolean,
+): string {
   const { address, name: contactName, username } = row;
   const same = sameAs(row);
   const contact = {
@@ -64,7 +74,7 @@ export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLas
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
   const openUntil = replyUntil(kind, row.created_at, row.contact_wrote_at);
-  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"},"state":"${row.work_state}","snoozedUntil":${timeAsJson(row.snoozed_until)}}`;
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"},"state":"${row.work_state}","snoozedUntil":${timeAsJson(row.snoozed_until)},"labels":${labels.print(row.labels)}}`;
 }
 
 function timeAsJson(at: number | null): string {

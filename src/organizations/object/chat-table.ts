@@ -5,6 +5,7 @@ import type { ChannelTable } from "./channel-table.ts";
 import { addressesOf, CHAT_COLUMNS, type ChatRow, sameAs, unansweredNotOpen } from "./chat-row.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
+import type { LabelTable } from "./label-table.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
 
 /** How long the chats of an organization that an earlier version ran can still be used by that version. */
@@ -20,6 +21,15 @@ const MAX_SAME = 10;
 
 const NONE_ALIKE: Alike = { same: [], possible: [] };
 
+interface Parts {
+  storage: DurableObjectStorage;
+  channels: ChannelTable;
+  feed: Feed;
+  contacts: ContactTable;
+  memberNumbers: MemberNumbers;
+  labels: LabelTable;
+}
+
 /** Addresses of one contact: those that no longer reach it, and those that do. */
 type AddressLinks = Pick<AddressChange, "from" | "to">;
 
@@ -33,19 +43,15 @@ export class ChatTable {
   readonly #feed: Feed;
   readonly #contacts: ContactTable;
   readonly #members: MemberNumbers;
+  readonly #labels: LabelTable;
 
-  constructor(
-    storage: DurableObjectStorage,
-    channels: ChannelTable,
-    feed: Feed,
-    contacts: ContactTable,
-    members: MemberNumbers,
-  ) {
+  constructor({ storage, channels, feed, contacts, memberNumbers, labels }: Parts) {
     this.#storage = storage;
     this.#channels = channels;
     this.#feed = feed;
     this.#contacts = contacts;
-    this.#members = members;
+    this.#members = memberNumbers;
+    this.#labels = labels;
   }
 
   get(id: string): ChatRow | undefined {
@@ -153,6 +159,7 @@ export class ChatTable {
         row.id,
       );
       this.#contacts.remove(row);
+      this.#labels.store(row, []);
       for (const id of sameAs(row)) this.#unname(id, row.id);
       const now = Date.now();
       this.#members.change({ counts: {}, countsBefore: {}, before: row, after: null }, now);

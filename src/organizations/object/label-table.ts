@@ -1,10 +1,24 @@
-import { foldedLabel, type Label, type LabelAnswer, type LabelChange, MAX_LABELS } from "../../model/label.ts";
+import {
+  type ChatLabel,
+  foldedLabel,
+  type Label,
+  type LabelAnswer,
+  type LabelChange,
+  MAX_LABELS,
+} from "../../model/label.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 
 /** The maximum number of chats that lose a deleted label in one step. A step takes a few milliseconds. */
 const CHATS_A_STEP = 500;
 /** How long a deleted label's row stays, so that a repeated deletion finds it. */
 const KEPT_MS = 30_000;
+
+/** What a chat's row has of its labels. */
+interface LabeledChat {
+  id: string;
+  /** Ids as JSON; null if there are none. */
+  labels: string | null;
+}
 
 /** What is in memory of the labels. */
 interface Known {
@@ -44,6 +58,40 @@ export class LabelTable implements DuePart {
   list(): Label[] {
     const query = "select id, name, color, chats from labels where deleted_at is null order by created_at, id";
     return this.#sql.exec<Label & Record<string, SqlStorageValue>>(query).toArray();
+  }
+
+  among(ids: string[]): string[] {
+    return ids.filter((id) => this.#names.has(id));
+  }
+
+  /** The labels of a chat as JSON. @param ids the column of its row */
+  print(ids: string | null): string {
+    if (ids === null) return "[]";
+    const shown = (JSON.parse(ids) as string[]).flatMap((id): ChatLabel | [] => {
+      const name = this.#names.get(id);
+      return name === undefined ? [] : { id, name };
+    });
+    return JSON.stringify(shown);
+  }
+
+  /**
+   * A chat has these labels now. Writes a row for each that it got or lost, in the caller's commit.
+   * @param row the chat before
+   * @param ids also of deleted labels, which are left out
+   * @returns what its row must have as `labels`
+   */
+  store({ id: chatId, labels }: LabeledChat, ids: string[]): string | null {
+    const before = labels === null ? [] : (JSON.parse(labels) as string[]);
+    const after = this.among(ids);
+    for (const id of after.filter((each) => !before.includes(each))) {
+      this.#sql.exec("insert into chat_labels (label_id, chat_id) values (?, ?) on conflict do nothing", id, chatId);
+      this.#sql.exec("update labels set chats = chats + 1 where id = ?", id);
+    }
+    for (const id of before.filter((each) => !after.includes(each))) {
+      this.#sql.exec("delete from chat_labels where label_id = ? and chat_id = ?", id, chatId);
+      this.#sql.exec("update labels set chats = chats - 1 where id = ?", id);
+    }
+    return after.length > 0 ? JSON.stringify(after) : null;
   }
 
   /** Adds a label. A repeated call with the same id finds it. */

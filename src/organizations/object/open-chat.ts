@@ -3,12 +3,14 @@ import { ADOPT_AFTER_MS } from "./adoptions.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { type ChatRow, presentChat } from "./chat-row.ts";
 import type { ChatTable } from "./chat-table.ts";
+import type { LabelTable } from "./label-table.ts";
 import type { Settings } from "./settings.ts";
 
 /** What opening a chat needs of its organization. */
 interface OpeningTables {
   channels: Pick<ChannelTable, "get">;
   chats: ChatTable;
+  labels: Pick<LabelTable, "print">;
   settings: Pick<Settings, "isFull">;
 }
 
@@ -17,7 +19,7 @@ interface OpeningTables {
  * @returns the answer, and when the alarm must adopt the chat, Unix milliseconds; null if it need not
  */
 export function openForContact(
-  { channels, chats, settings }: OpeningTables,
+  { channels, chats, labels, settings }: OpeningTables,
   request: OpenRequest,
   now: number,
 ): { answer: OpenAnswer; adoptAt: number | null } {
@@ -27,7 +29,7 @@ export function openForContact(
   if (!channel || channel.isClosed) return refused({ outcome: "no_channel" });
   const opened = (row: ChatRow, created: boolean): OpenAnswer => {
     const identity = chats.identityOf(organizationId, channel, row);
-    return { outcome: "opened", chat: presentChat(row, channel), identity, created };
+    return { outcome: "opened", chat: presentChat(row, channel, labels), identity, created };
   };
   const found = chats.byAddress(channelId, [address, ...others], alike);
   if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });

@@ -55,11 +55,16 @@ export class OrganizationObject extends DurableObject<Env> {
     return answer;
   }
 
-  /** A chat; null if there is none or it is being deleted. */
-  find(chatId: string): Chat | null {
+  /**
+   * A chat; null if there is none or it is being deleted.
+   * @param labelIds of its labels, if its object asks, which may not have reported them; by default those of its report
+   */
+  find(chatId: string, labelIds?: string[]): Chat | null {
     const row = this.#visible(chatId);
     const channel = row && this.#parts.channels.get(row.channel_id);
-    return channel && !channel.isClosed ? presentChat(row, channel) : null;
+    if (!channel || channel.isClosed) return null;
+    const labels = labelIds ? JSON.stringify(labelIds) : row.labels;
+    return presentChat({ ...row, labels }, channel, this.#parts.labels);
   }
 
   /** The identity that a chat's object adopts; null if there is no such chat or it is being deleted. */
@@ -283,7 +288,7 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#parts.list.changed();
     await this.#parts.alarm.by(Date.now() + AGAIN_AFTER_MS);
     await this.#parts.deletions.finish(row);
-    return presentChat(row, channel);
+    return presentChat(row, channel, this.#parts.labels);
   }
 
   /** An empty chat has deleted itself. Repeating the call changes nothing. */
@@ -312,6 +317,11 @@ export class OrganizationObject extends DurableObject<Env> {
   /** The labels of chats, the oldest first. */
   labels(): Label[] {
     return this.#isReady() ? this.#parts.labels.list() : [];
+  }
+
+  /** Those of these ids that are the organization's labels. */
+  labelsAmong(ids: string[]): string[] {
+    return this.#isReady() ? this.#parts.labels.among(ids) : [];
   }
 
   /** Adds a label. The audit log has the act already, so the object is empty only once the organization was deleted. */

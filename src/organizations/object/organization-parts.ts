@@ -75,10 +75,10 @@ export class OrganizationParts {
     this.contacts = new ContactTable(storage, isReady);
     this.labels = new LabelTable(storage, isReady, () => this.list.changed());
     this.memberNumbers = new MemberNumbers(sql, (id) => this.freed.counted(id));
-    this.chats = new ChatTable(storage, this.channels, this.feed, this.contacts, this.memberNumbers);
+    this.chats = new ChatTable(this);
     this.reports = new ChatReports(this);
     this.keys = new KeyTable(sql);
-    this.list = new ChatList(sql, this.channels, this.contacts);
+    this.list = new ChatList(sql, this.channels, this.labels, this.contacts);
     this.settings = new Settings(env, storage, this.channels, {
       namesChanged: () => this.list.changed(),
       retentionChanged: (ids) => walk.begin(ids),

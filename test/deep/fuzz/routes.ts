@@ -155,6 +155,8 @@ const PUBLIC: Record<string, Shape> = {
   "PATCH /api/v1/chats/:id": { ids: chat, body: chatPatch, weight: 3 },
   "POST /api/v1/chats/:id/answered": { ids: chat, body: answeredBody, weight: 2 },
   "DELETE /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
+  "PUT /api/v1/chats/:id/labels/:labelId": { ids: ["cht", "lbl"], weight: 3 },
+  "DELETE /api/v1/chats/:id/labels/:labelId": { ids: ["cht", "lbl"], weight: 2 },
   "GET /api/v1/chats/:id/messages": { ids: chat, query: messagesQuery, weight: 10 },
   "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },

@@ -40,7 +40,7 @@ import { ACTOR_ROWS_A_DAY, MAX_ROW_BYTES, ORGANIZATION_ROWS_A_DAY } from "../../
 import { MESSAGE_TYPES } from "../../../src/model/content.ts";
 import { ERRORS, MAX_FAULTS } from "../../../src/model/error.ts";
 import { MAX_FILE_BYTES } from "../../../src/model/file.ts";
-import { MAX_LABELS } from "../../../src/model/label.ts";
+import { MAX_LABELS, MAX_LABELS_OF_CHAT } from "../../../src/model/label.ts";
 import { MAX_PAGE, MAX_PAGE_TEXT } from "../../../src/model/list-page.ts";
 import {
   MAX_CONTENT,
@@ -156,6 +156,7 @@ const CEILINGS: Record<string, number> = {
   "Templates of an organization": ROW_CEILINGS.templates,
   "Saved replies of an organization": MAX_REPLIES,
   "Labels of an organization": MAX_LABELS,
+  "Labels of a chat": MAX_LABELS_OF_CHAT,
   "Channels of an organization": ROW_CEILINGS.channels,
   "`allowedOrigins` of a web channel": MAX_ORIGINS,
   "`perSecond` of a network's channel": MAX_CHANNEL_PER_SECOND,

@@ -50,6 +50,10 @@ const REQUESTS: Ask[] = [
   ["GET /chats/{chat}/messages?type=TEXT"],
   ["GET /chats/{chat}/messages?search=Hello"],
   ["GET /chats/{chat}/scheduled"],
+  ["PUT /chats/{chat}/labels/<label>"],
+  ["PUT /chats/(chat)/labels/{label}"],
+  ["DELETE /chats/{chat}/labels/<label>"],
+  ["DELETE /chats/(chat)/labels/{label}"],
   ["GET /chats/{chat}/notes"],
   ["POST /chats/{chat}/notes", 404, { content: "Hi" }],
   ["DELETE /chats/{chat}/notes/<note>"],
@@ -112,6 +116,7 @@ const PREFIXES = {
   coldChat: "cht",
   message: "msg",
   note: "note",
+  label: "lbl",
   sender: "mbr",
   template: "tpl",
   media: "med",
@@ -186,6 +191,7 @@ test("the requests cover every route with an id in its path, and every field wit
       .replace(/\?.*/, "")
       .replace(/[{<(]message[}>)]/, ":messageId")
       .replace(/[{<(]note[}>)]/, ":noteId")
+      .replace(/[{<(]label[}>)]/, ":labelId")
       .replace(/evt_.*|[{<(]\w+[}>)]/, ":id")
       .replace(" ", " /api/v1"),
   );

@@ -20,6 +20,7 @@ export interface Tenant {
   coldChat: string;
   message: string;
   note: string;
+  label: string;
   sender: string;
   template: string;
   /** A file that no message sends yet. */
@@ -49,10 +50,18 @@ export async function newTenant(): Promise<Tenant> {
     coldChat: (await newChat(api, channelId)).id,
     message: first.body.message.id,
     note: created(await api("POST", `/chats/${chat.id}/notes`, { content: "Hello" })).note.id,
+    label: await labelOf(api, chat.id),
     sender: ownerId,
     template: await newTemplate(organizationId, "Hi {{name}}"),
     media: (await api("POST", `/chats/${chat.id}/media`, {}, UPLOAD)).body.media.id,
     address: chat.contact.address,
     key: key.id,
   };
+}
+
+/** A label that the chat has; its id. */
+async function labelOf(api: Client, chatId: string): Promise<string> {
+  const { label } = created(await api("POST", "/labels", { name: "Refund" }));
+  await api("PUT", `/chats/${chatId}/labels/${label.id}`);
+  return label.id;
 }

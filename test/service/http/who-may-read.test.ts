@@ -204,6 +204,8 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
   "POST /replies": () => ({ body: { name: "mine", content: "Mine" } }),
   "PATCH /replies/{id}": () => ({ body: { shortcut: null } }),
   "POST /labels": () => ({ body: { name: "mine" } }),
+  "PUT /chats/{id}/labels/{labelId}": () => ({}),
+  "DELETE /chats/{id}/labels/{labelId}": () => ({}),
   "PATCH /labels/{labelId}": () => ({ body: { color: null } }),
   // A web channel has no account at a network.
   "POST /channels/{id}/templates/sync": () => ({ status: 400 }),

@@ -40,6 +40,7 @@ test("the operator creates a chat like a client, and the same address gets the s
     marketing: null,
     state: "open",
     snoozedUntil: null,
+    labels: [],
   });
   const again = await admin("POST", path, { channelId, contact: { address: "anna", name: "Other" } });
   expect([again.status, again.body]).toEqual([200, { chat }]);

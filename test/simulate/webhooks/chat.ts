@@ -65,6 +65,7 @@ export class SubscriptionChat {
       acts: { readUpTo: () => null },
       consent: { marketing: () => null },
       work: { now: () => ({ state: "open", snoozedUntil: null }), closedAfter: () => null },
+      labels: { ids: () => [] },
       details: {
         assigneeId: () => null,
         assignees: () => () => null,

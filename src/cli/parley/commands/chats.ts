@@ -56,6 +56,15 @@ export const chatCommands = [
     },
   }),
   command({
+    name: "chats label",
+    about: "Give a chat a label, or take it off",
+    operands: ["chat", "label"],
+    options: { remove: flag("Take the label off") },
+    call: ({ operands, options, service }) =>
+      service.asClient(options.remove ? "DELETE" : "PUT", `/chats/${operands.chat}/labels/${operands.label}`),
+    shows: "chat",
+  }),
+  command({
     name: "chats answered",
     about: "Mark a chat as answered, until the contact writes again",
     operands: ["chat"],
