@@ -21,6 +21,7 @@ import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 export const MAX_OFFSET = 10_000;
 const MAX_SEARCH = 100;
+const MAX_LABEL_ID = 64;
 
 const isChannel = (text: string) => CHANNEL_KINDS.some((kind) => kind === text) || isId("chn", text);
 
@@ -54,6 +55,7 @@ export const chatsQuery = z.object({
   assignee: z.optional(assigneeFilter),
   state: z.optional(z.enum(WORK_STATES)),
   person: queryText(MAX_PERSON_ID),
+  label: queryText(MAX_LABEL_ID),
 });
 
 type Query = z.output<typeof chatsQuery>;
@@ -91,7 +93,7 @@ export async function listChats(
   query: Query,
   hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { limit, channel, contact, search, state, person } = query;
+  const { limit, channel, contact, search, state, person, label } = query;
   const waiting = waitingFor(query);
   const assignee = query.assignee === NOBODY ? null : query.assignee;
   const filter = filterIn(query, waiting);
@@ -99,7 +101,7 @@ export async function listChats(
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
   const isCached = isStart && [contact, search, person].every((one) => one === undefined);
   const name = isCached
-    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state])
+    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state, label])
     : null;
   const contactForms = contact === undefined ? undefined : addressForms(contact);
   const list = await lists(env).pages.read(name, (cachedVersion) =>
@@ -108,7 +110,7 @@ export async function listChats(
       organizationId,
       (organization) =>
         organization.list(
-          { channel, contact, contactForms, waiting, search, assignee, state, person },
+          { channel, contact, contactForms, waiting, search, assignee, state, person, label },
           position,
           hasLastMessage,
           cachedVersion,
@@ -121,9 +123,18 @@ export async function listChats(
   throw fault(cursorOf(filter), isChat ? "is not a chat of this organization" : "is not a cursor of this list");
 }
 
-function waitingFor({ unanswered, scheduled, search, contact, assignee, state, person }: Query): Waiting | undefined {
+function waitingFor({
+  unanswered,
+  scheduled,
+  search,
+  contact,
+  assignee,
+  state,
+  person,
+  label,
+}: Query): Waiting | undefined {
   const given = (filters: object) => Object.entries(filters).find(([, value]) => value !== undefined)?.[0];
-  const filter = given({ assignee, state, person });
+  const filter = given({ assignee, state, person, label });
   const beside = given({ search, contact, scheduled });
   if (filter && beside) throw fault(filter, `can't be given with ${beside}`);
   const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
@@ -152,7 +163,7 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
 type WalkFilter = Waiting | "search" | (typeof OF_ACTIVITY)[number];
 
 /** Those whose list has the latest activity first. */
-const OF_ACTIVITY = ["assignee", "state", "person"] as const;
+const OF_ACTIVITY = ["assignee", "state", "person", "label"] as const;
 
 /** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
 const cursorOf = (filter: WalkFilter | undefined) =>

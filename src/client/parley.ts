@@ -46,6 +46,8 @@ export interface ChatListOptions {
   state?: ApiSchemas["Chat"]["state"];
   /** Only the chats whose contact has this `personId`. */
   person?: string;
+  /** A label's id: only the chats with this label. */
+  label?: string;
 }
 
 /** Which messages of a chat. `after` can't be combined with the others. */

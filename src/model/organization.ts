@@ -84,6 +84,8 @@ export interface ChatFilter {
   state?: WorkState | undefined;
   /** Only the chats of the person with this key of the company. It can be given with the same, and with `state`. */
   person?: string | undefined;
+  /** Only the chats with this label. It can be given with the same, and with `person`. */
+  label?: string | undefined;
 }
 
 /** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */

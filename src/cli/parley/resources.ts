@@ -288,6 +288,7 @@ export const RESOURCES = {
       assignee: field("mbr_…|none", "", "Only the chats of one member, or of nobody"),
       state: field("state", "", `Only the chats in one state: ${WORK_STATES.join(", ")}`),
       person: field("key", "", "Only the chats of one person, by your own key of the person"),
+      label: field("lbl_…", "", "Only the chats with this label"),
       after: field(
         "cursor",
         "",

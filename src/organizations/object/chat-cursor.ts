@@ -58,11 +58,12 @@ export function parseSearchCursor(
  * protects from mistakes alone.
  */
 function nameOf(organizationId: string, filter: ChatFilter): string {
-  const { channel, contact, search, waiting, assignee, state, person } = filter;
+  const { channel, contact, search, waiting, assignee, state, person, label } = filter;
   const whose = [
     ...(assignee === undefined ? [] : [assignee]),
     ...(state === undefined ? [] : [{ state }]),
     ...(person === undefined ? [] : [{ person }]),
+    ...(label === undefined ? [] : [{ label }]),
   ];
   const list = JSON.stringify([organizationId, channel ?? "", contact ?? "", search ?? "", waiting ?? "", ...whose]);
   let hash = 0x811c9dc5;

@@ -41,7 +41,7 @@ export class ChatList {
     this.#sql = sql;
     this.#channels = channels;
     this.#labels = labels;
-    this.#waiting = new WaitingList(sql);
+    this.#waiting = new WaitingList(sql, labels);
     this.#contacts = contacts;
     this.#contactPages = new ContactPages(sql, contacts);
   }
@@ -120,19 +120,22 @@ export class ChatList {
     });
   }
 
-  /** A page of the chats that wait, or of those of a member, of nobody, of a person or in a state. */
+  /** A page of the chats that wait, or of those of a member, of nobody, of a person, in a state or with a label. */
   #waitingPage(organizationId: string, filter: ChatFilter, { after, limit }: WaitingPosition) {
-    const { channel, contact, assignee, state, person } = filter;
-    const isOfAll = [assignee, state, person].every((one) => one === undefined);
+    const { channel, contact, assignee, state, person, label } = filter;
+    const isOfAll = [assignee, state, person, label].every((one) => one === undefined);
     const waiting = filter.waiting ?? (isOfAll ? "unanswered" : undefined);
     const walk = after === null ? null : parseCursor(organizationId, filter, after);
     if (after !== null && !walk) return null;
+    if (label !== undefined && this.#labels.countOf(label) === null) {
+      return { rows: [], pagination: walked({ limit }, null, false) };
+    }
     const channels = this.#selected(channel);
     const ids = channels.map(({ id }) => id);
     const { lastMove } = this.#channels;
     const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
-        ? this.#waiting.page({ waiting, assignee, state, person }, ids, walk, limit, lastMove)
+        ? this.#waiting.page({ waiting, assignee, state, person, label }, ids, walk, limit, lastMove)
         : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
     const counted = countOf(filter);
     const total = counted && { total: this.#channels.countChats(ids, counted) };
@@ -177,13 +180,13 @@ export class ChatList {
   /**
    * Whether a list in the order of activity has chats that were active since a walk began. Nobody's chats have no index:
    * of those that were active since, it examines as many as a page does, and says yes if there are more. So it does with
-   * a person who has many.
+   * a person and a label that have many.
    */
-  #hasNewer(walk: Walk | null, selected: KnownChannel[], { assignee, state, person }: ChatFilter): boolean {
+  #hasNewer(walk: Walk | null, selected: KnownChannel[], { assignee, state, person, label }: ChatFilter): boolean {
     if (!walk || walk.hasNewer) return walk !== null;
-    if (person !== undefined) {
+    if (person !== undefined || label !== undefined) {
       const selectedIds = selected.map(({ id }) => id);
-      const { rows, next } = this.#waiting.page({ assignee, state, person }, selectedIds, null, 1, 0);
+      const { rows, next } = this.#waiting.page({ assignee, state, person, label }, selectedIds, null, 1, 0);
       return (rows[0]?.active_at ?? next?.place.at ?? 0) > walk.start;
     }
     const channels = state === undefined ? this.#narrowed(selected) : selected;
@@ -291,8 +294,17 @@ export class ChatList {
 }
 
 /** Which number of chats the length of a list is; undefined if it is not counted. */
-function countOf({ channel, contact, search, assignee, person, state, waiting }: ChatFilter): ChatCount | undefined {
-  if ([channel, contact, search, assignee, person].some((one) => one !== undefined)) return undefined;
+function countOf({
+  channel,
+  contact,
+  search,
+  assignee,
+  person,
+  label,
+  state,
+  waiting,
+}: ChatFilter): ChatCount | undefined {
+  if ([channel, contact, search, assignee, person, label].some((one) => one !== undefined)) return undefined;
   if (state === undefined) return waiting;
   return waiting === "unanswered" && state === "open" ? "unansweredOpen" : undefined;
 }

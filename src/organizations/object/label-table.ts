@@ -60,6 +60,20 @@ export class LabelTable implements DuePart {
     return this.#sql.exec<Label & Record<string, SqlStorageValue>>(query).toArray();
   }
 
+  /** How many chats have a label; null if it is not there. */
+  countOf(id: string): number | null {
+    const query = "select chats from labels where id = ? and deleted_at is null";
+    return this.#sql.exec<{ chats: number }>(query, id).toArray()[0]?.chats ?? null;
+  }
+
+  /** Those of these chats that have a label. */
+  chatsWith(id: string, chatIds: string[]): Set<string> {
+    const query =
+      "select chat_id as chat from chat_labels where label_id = ? and chat_id in (select value from json_each(?))";
+    const rows = this.#sql.exec<{ chat: string }>(query, id, JSON.stringify(chatIds)).toArray();
+    return new Set(rows.map(({ chat }) => chat));
+  }
+
   among(ids: string[]): string[] {
     return ids.filter((id) => this.#names.has(id));
   }

@@ -2,21 +2,25 @@ import type { ChatFilter, Waiting } from "../../model/organization.ts";
 import { rangesOf, readRanges } from "./activity-ranges.ts";
 import type { Place, Walk, WalkedPage } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
+import type { LabelTable } from "./label-table.ts";
 
 /** The most rows of an index that one page reads. */
 export const MAX_EXAMINED_CHATS = 10_000;
 const READ_AT_ONCE = 1_000;
-/** The most chats of a person that are sorted for a page. Those of a person with more are found among all chats. */
-const MAX_SORTED = 1_000;
+/** The chats of a label or of a person are all read and sorted if they are no more than this. Otherwise the list is read to find them. */
+const MAX_SORTED_CHATS = 1_000;
 
 /** Which list it is. */
-type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "person">;
+type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "person" | "label">;
 
 /** The column that each list is sorted by, and the one with the number of the move that brought the chat to its place. */
 const COLUMNS = {
   unanswered: { time: "unanswered_since", move: "unanswered_move" },
   scheduled: { time: "next_scheduled_at", move: "scheduled_move" },
 } as const satisfies Record<Waiting, Record<"time" | "move", keyof ChatRow>>;
+
+/** In the order of activity, a chat that moved is never met again. */
+const ACTIVITY = { time: "active_at", move: "null" };
 
 /** What an index has of a chat. */
 type IndexRow = Place & {
@@ -29,7 +33,7 @@ type IndexRow = Place & {
 
 /**
  * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, and those of a
- * member, of nobody, of a person or in a state, latest activity first.
+ * member, of nobody, of a person, in a state or with a label, latest activity first.
  *
  * No walk has a chat twice. In the order of activity chats move only to the front, which a walk has passed. A chat that
  * waits can move to where a walk has yet to come: then the number of its move is greater than the last one when the walk
@@ -37,9 +41,11 @@ type IndexRow = Place & {
  */
 export class WaitingList {
   readonly #sql: SqlStorage;
+  readonly #labels: LabelTable;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, labels: LabelTable) {
     this.#sql = sql;
+    this.#labels = labels;
   }
 
   /**
@@ -51,6 +57,8 @@ export class WaitingList {
    */
   page(list: Walked, channelIds: string[], walk: Walk | null, limit: number, lastMove: number): WalkedPage<ChatRow> {
     const channels = new Set(channelIds);
+    const { label } = list;
+    const sorted = this.#sortedBy(list);
     const found: Place[] = [];
     let hasNewer = walk?.hasNewer ?? false;
     let last = walk?.place ?? null;
@@ -58,8 +66,9 @@ export class WaitingList {
     // Most pages need one read: no channel is filtered, and none is being deleted.
     for (let [count, examined] = [limit + 1, 0]; found.length <= limit && examined < MAX_EXAMINED_CHATS && !isEnd; ) {
       const read = Math.min(count, MAX_EXAMINED_CHATS - examined);
-      const rows = this.#index(list, channelIds, last, read);
-      const listed = rows.filter((row) => channels.has(row.channel_id) && isOf(row, list));
+      const rows = sorted ? this.#sorted(sorted, list, last, read) : this.#index(list, channelIds, last, read);
+      const selected = rows.filter((row) => channels.has(row.channel_id) && isOf(row, list));
+      const listed = label === undefined || sorted === "label" ? selected : this.#labeled(label, selected);
       const stayed = listed.filter(({ move }) => walk === null || (move ?? 0) <= walk.start);
       if (stayed.length < listed.length) hasNewer = true;
       found.push(...stayed);
@@ -78,6 +87,12 @@ export class WaitingList {
     return { rows, next: place && start !== undefined ? { place, start, hasNewer } : null, hasNewer };
   }
 
+  #labeled(label: string, rows: IndexRow[]): IndexRow[] {
+    const ids = rows.map(({ id }) => id);
+    const found = this.#labels.chatsWith(label, ids);
+    return rows.filter(({ id }) => found.has(id));
+  }
+
   /** Reads a page of the given chats. */
   pageOf(chats: ChatRow[], waiting: Waiting, walk: Walk | null, limit: number, lastMove: number): WalkedPage<ChatRow> {
     const { time, move } = COLUMNS[waiting];
@@ -93,38 +108,56 @@ export class WaitingList {
     return { rows, next, hasNewer };
   }
 
+  /** The filter that few chats meet. A label and a person are in no index with a time: each message would write it. */
+  #sortedBy({ label, person }: Walked): "label" | "person" | null {
+    if (label !== undefined && (this.#labels.countOf(label) ?? 0) <= MAX_SORTED_CHATS) return "label";
+    return person !== undefined && this.#hasFewChats(person) ? "person" : null;
+  }
+
+  #hasFewChats(person: string): boolean {
+    const query = "select count(*) as chats from (select 1 from chats where person_id = ? limit ?)";
+    return this.#sql.exec<{ chats: number }>(query, person, MAX_SORTED_CHATS + 1).one().chats <= MAX_SORTED_CHATS;
+  }
+
+  /** The next chats of a label or of a person. */
+  #sorted(by: "label" | "person", list: Walked, after: Place | null, limit: number): IndexRow[] {
+    const { time, move } = list.waiting ? COLUMNS[list.waiting] : ACTIVITY;
+    const [comes, order] = list.waiting ? [">", "asc"] : ["<", "desc"];
+    // A cross join reads the label's chats first.
+    const from = {
+      label: "chat_labels cross join chats on id = chat_id where label_id = ?",
+      person: "chats indexed by chats_by_person where person_id = ?",
+    }[by];
+    const query = `select id, ${time} as at, channel_id, assignee, work_state, person_id, ${move} as move from ${from}
+      and ${time} is not null ${after ? `and (${time}, id) ${comes} (?, ?)` : ""}
+      order by ${time} ${order}, id ${order} limit ?`;
+    return this.#sql.exec<IndexRow>(query, list[by], ...(after ? [after.at, after.id] : []), limit).toArray();
+  }
+
   /** The next rows of the index that leads to the fewest others. */
   #index(list: Walked, channelIds: string[], after: Place | null, limit: number): IndexRow[] {
     const { waiting, assignee, state, person } = list;
-    const isSorted = person !== undefined && this.#hasFewChats(person);
     // Who the person is, is in a chat's row alone.
     const who = person === undefined ? "null as person_id" : "person_id";
-    if (!waiting && !isSorted && typeof assignee === "string") {
+    if (!waiting && typeof assignee === "string") {
       const columns = `id, active_at as at, channel_id, assignee, work_state, ${who}, null as move`;
       return readRanges(this.#sql, columns, rangesOf("assignee", [assignee], state), after, limit);
     }
-    if (!waiting && !isSorted && state !== undefined) {
+    if (!waiting && state !== undefined) {
       // Whose a chat is, is in its row alone.
       const whose = assignee === undefined ? "null as assignee" : "assignee";
       const columns = `id, active_at as at, channel_id, ${whose}, work_state, ${who}, null as move`;
       return readRanges(this.#sql, columns, rangesOf("channel_id", channelIds, state), after, limit);
     }
-    // In the order of activity, a chat that moved is never met again.
-    const { time, move } = waiting ? COLUMNS[waiting] : { time: "active_at", move: "null" };
+    const { time, move } = waiting ? COLUMNS[waiting] : ACTIVITY;
     const [comes, order] = waiting ? [">", "asc"] : ["<", "desc"];
     // The index of scheduled chats does not say whose they are, and nobody asks.
     const whose = waiting === "scheduled" ? "null as assignee" : "assignee";
     const work = state === undefined ? "null as work_state" : "work_state";
-    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${who}, ${move} as move
-      from chats ${isSorted ? "indexed by chats_by_person where person_id = ? and" : "where"} ${time} is not null
-      ${after ? `and (${time}, id) ${comes} (?, ?)` : ""} order by ${time} ${order}, id ${order} limit ?`;
-    const values = [...(isSorted ? [person] : []), ...(after ? [after.at, after.id] : [])];
-    return this.#sql.exec<IndexRow>(query, ...values, limit).toArray();
-  }
-
-  #hasFewChats(person: string): boolean {
-    const query = "select count(*) as chats from (select 1 from chats where person_id = ? limit ?)";
-    return this.#sql.exec<{ chats: number }>(query, person, MAX_SORTED + 1).one().chats <= MAX_SORTED;
+    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${who}, ${move} as move from chats
+      where ${time} is not null ${after ? `and (${time}, id) ${comes} (?, ?)` : ""}
+      order by ${time} ${order}, id ${order} limit ?`;
+    return this.#sql.exec<IndexRow>(query, ...(after ? [after.at, after.id] : []), limit).toArray();
   }
 }
 

@@ -128,6 +128,20 @@ export function chatTests(placeOf: () => Place): void {
     expect(free.chat).toMatchObject({ assigneeId: null });
   });
 
+  test("a chat gets a label, is listed by it, and loses it", async () => {
+    const place = placeOf();
+    const { chatId, env, organization } = await newChat(place);
+    const words = ["labels", "create", "--name", "Refund", "--organization", organization];
+    const { label } = await place.json<{ label: { id: string } }>(words);
+    const given = await place.json(["chats", "label", chatId, label.id], env);
+    expect(given.chat).toMatchObject({ labels: [{ id: label.id, name: "Refund" }] });
+    expect((await place.json(["chats", "list", "--label", label.id], env)).chats).toMatchObject([{ id: chatId }]);
+    const taken = await place.json(["chats", "label", chatId, label.id, "--remove"], env);
+    expect(taken.chat).toMatchObject({ labels: [] });
+    expect((await place.json(["chats", "list", "--label", label.id], env)).chats).toEqual([]);
+    expect((await place.run(["chats", "label", chatId, "rpl_g1"], env)).code).toBe(2);
+  });
+
   test("a chat is searched, and exported line by line, from the start and from a cursor", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);

@@ -1,6 +1,7 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Chat } from "../../../src/model/chat.ts";
+import { newId } from "../../../src/model/id.ts";
 import { OPEN, type WorkStatus } from "../../../src/model/work-state.ts";
 import { type Client, newChannel, newOrganization } from "../../support/harness.ts";
 import { Random } from "../../support/random.ts";
@@ -14,6 +15,7 @@ interface Reported {
   name: string;
   personId: string | null;
   work: WorkStatus;
+  labels: string[];
 }
 
 type Known = Reported & { id: string; life: number; channelId: string };
@@ -37,6 +39,8 @@ export class WalkedChats {
   readonly organizationId: string;
   readonly memberId: string;
   readonly api: Client;
+  /** Labels. The chats of the second one are looked for in the lists, as those of a label that many have. */
+  readonly #labels: [string, string] = [newId("lbl", null), newId("lbl", null)];
   #reports = 0;
   /** Time in the organization. It moves a little with each act. */
   #now = Date.now();
@@ -60,23 +64,36 @@ export class WalkedChats {
     const { channelId, organizationId } = organization;
     const channels = [channelId, await newChannel(organizationId, "telegram"), await newChannel(organizationId, "web")];
     const chats = new WalkedChats(seed, organization, channels);
+    await chats.#label();
     for (let n = 0; n < count; n++) await chats.#open();
     for (const id of chats.#chats.keys()) await chats.#change(id, 0);
     return chats;
   }
 
+  async #label(): Promise<void> {
+    const [, frequent] = this.#labels;
+    await runInDurableObject(this.#object, (object, { storage }) => {
+      for (const [n, id] of this.#labels.entries()) object.addLabel({ id, name: `label ${n}`, color: null });
+      storage.sql.exec("update labels set chats = 5000 where id = ?", frequent);
+    });
+  }
+
   /** The lists that can be walked. */
   walks(): Walk[] {
     const [channel] = this.#channels;
+    const [rare, frequent] = this.#labels;
     const newestFirst = [
       ...["", `channel=${channel}`, "channel=web", `assignee=${this.memberId}`, "assignee=none"],
       ...["state=open", "state=closed&channel=web", `state=open&assignee=${this.memberId}`, "state=open&assignee=none"],
+      ...[`label=${rare}`, `label=${frequent}`, `label=${frequent}&channel=web`, `label=${rare}&assignee=none`],
+      ...[`label=${frequent}&state=open`, `label=${frequent}&assignee=${this.memberId}&state=open`],
       ...["assignee=none&channel=web", `assignee=${this.memberId}&channel=${channel}`, "state=snoozed"],
       ...["person=a", "person=a&state=open&channel=web", "person=b&assignee=none"],
     ];
     const oldestFirst = [
       ...["unanswered=true", "unanswered=true&channel=web", "unanswered=true&assignee=none"],
       ...["unanswered=true&state=open", "unanswered=true&state=snoozed&channel=web", "unanswered=true&person=a"],
+      ...[`unanswered=true&label=${rare}`, `unanswered=true&label=${frequent}&state=open`],
       ...["scheduled=true", `scheduled=true&channel=${channel}`, "search=a", "search=an&channel=web"],
     ];
     return [
@@ -157,8 +174,16 @@ export class WalkedChats {
     if (answer.outcome !== "opened") throw new Error(`The chat was not opened: ${answer.outcome}`);
     const { chatId: id, life } = answer.identity;
     this.#touched.add(id);
-    const nothing = { lastMessageAt: null, unansweredSince: null, nextScheduledAt: null, assigneeId: null };
-    this.#chats.set(id, { id, life, channelId, name, personId: null, work: OPEN, ...nothing });
+    const nothing = {
+      lastMessageAt: null,
+      unansweredSince: null,
+      nextScheduledAt: null,
+      assigneeId: null,
+      personId: null,
+      work: OPEN,
+      labels: [],
+    };
+    this.#chats.set(id, { id, life, channelId, name, ...nothing });
   }
 
   async #delete(id: string): Promise<void> {
@@ -182,6 +207,7 @@ export class WalkedChats {
       { assigneeId: random.pick([null, this.memberId]) },
       { name: random.pick(NAMES) },
       { personId: random.pick(["a", "a", "b", null]) },
+      { labels: this.#labels.filter(() => random.next() < 0.6) },
       {
         work: random.pick([
           OPEN,
