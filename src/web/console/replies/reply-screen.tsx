@@ -121,8 +121,8 @@ function Editor({ reply, isGone, replies }: EditorProps) {
       put((await api.PATCH("/replies/{id}", { path: { id: reply.id }, body }).catch(atShortcut)).reply);
     }
     draft.discard();
-    say("Saved");
     route(to("replies"));
+    say("Saved");
   };
   return (
     <div class="grid">
