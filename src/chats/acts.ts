@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { callChat, type MessageIds } from "../calls/call-chat.ts";
-import { type Caller, callerName } from "../model/caller.ts";
+import { type Caller, describeCaller } from "../model/caller.ts";
 import type { ActRefusal } from "../model/chat-answers.ts";
 import { oneEmoji } from "../model/content-schema.ts";
 import { ApiError, unavailable } from "../model/error.ts";
@@ -44,7 +44,9 @@ export async function markRead(env: Env, caller: Caller, chatId: string, message
 /** Shows the contact that somebody writes. @returns whether the contact sees it @throws as `react` */
 export async function showTyping(env: Env, caller: Caller, chatId: string): Promise<boolean> {
   const { publicName } = caller;
-  const answer = await callChat(env, caller, chatId, (chat, as) => chat.showTyping(as, callerName(caller), publicName));
+  const answer = await callChat(env, caller, chatId, (chat, as) =>
+    chat.showTyping(as, describeCaller(caller), publicName),
+  );
   if (answer.outcome !== "ok") throw errorOf(chatId, answer);
   return answer.shown;
 }

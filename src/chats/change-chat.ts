@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { type ChatStub, callChat, type Owner } from "../calls/call-chat.ts";
 import { permissionsOf } from "../db/members.ts";
 import { fault } from "../http/validation.ts";
-import { type Caller, callerName } from "../model/caller.ts";
+import { type Caller, describeCaller } from "../model/caller.ts";
 import { type Chat, contactNameField, personIdField } from "../model/chat.ts";
 import type { AsOwner, ChangeAnswer, ChatIdentity } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
@@ -67,7 +67,7 @@ export async function patchChat(
   const wrong = work.snoozedUntil == null ? null : snoozeFault(work.snoozedUntil, Date.now());
   if (wrong) throw fault("snoozedUntil", wrong);
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
-  const by = callerName(caller);
+  const by = describeCaller(caller);
   const ofContact = <Value>(value: Value) => (contact === null ? null : value);
   const details = { name: ofContact(contact?.name), metadata, personId: ofContact(contact?.personId) };
   const assignment = assigneeId === undefined ? null : { assigneeId, ifAssigneeId, by };
@@ -123,7 +123,7 @@ export function markAnswered(
  *   organization's object does not answer: repeat the call
  */
 export function markUnanswered(env: Env, caller: Caller, chatId: string): Promise<Chat> {
-  return changed(env, caller, chatId, (chat, as) => chat.unanswered(as, callerName(caller)));
+  return changed(env, caller, chatId, (chat, as) => chat.unanswered(as, describeCaller(caller)));
 }
 
 /**

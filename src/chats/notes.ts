@@ -3,7 +3,7 @@ import { callChat } from "../calls/call-chat.ts";
 import { membersWith } from "../db/members.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { type Caller, callerName } from "../model/caller.ts";
+import { type Caller, describeCaller } from "../model/caller.ts";
 import { ApiError, type Fault } from "../model/error.ts";
 import { bodyId, optional, queryText, requiredText } from "../model/field.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
@@ -37,7 +37,7 @@ export async function addNote(
   const mentions = [...new Set(given)];
   const draft = {
     id: newId("note", jurisdictionOf(caller.organizationId)),
-    ...{ content, mentions, author: callerName(caller), faults: await faultsIn(env, caller, given) },
+    ...{ content, mentions, author: describeCaller(caller), faults: await faultsIn(env, caller, given) },
     idempotencyHash: idempotencyKey === null ? null : await noteHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions),
   };
@@ -82,7 +82,7 @@ export async function deleteNote(
 ): Promise<string> {
   const mayAll = caller.permissions.includes("chats:erase");
   const answer = await callChat(env, caller, chatId, (chat, as) =>
-    chat.deleteNote(as, noteId, callerName(caller), mayAll),
+    chat.deleteNote(as, noteId, describeCaller(caller), mayAll),
   );
   if (answer.outcome === "ok") return answer.doc;
   if (answer.outcome === "no_note") throw new ApiError("note_not_found");

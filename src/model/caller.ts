@@ -32,7 +32,7 @@ export interface Caller {
 }
 
 /** Who makes a request, as messages and events name them. */
-export function callerName({ principal: { type, id, name } }: Pick<Caller, "principal">): CallerName {
+export function describeCaller({ principal: { type, id, name } }: Pick<Caller, "principal">): CallerName {
   return { type, id, name };
 }
 

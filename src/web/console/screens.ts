@@ -1,6 +1,6 @@
 // biome-ignore-all assist/source/organizeImports: like code stands close together in the file, because it compresses well
 /** The screens that manage an organization, and what is opened in the inbox now and then: in a file that is fetched later. */
-import "./style/screens.ts";
+import "./screen-styles.ts";
 export { Organizations } from "./screens/organizations.tsx";
 export { LaterDialog } from "./inbox/later-dialog.tsx";
 export { BulkBar } from "./inbox/bulk-bar.tsx";

@@ -1,9 +1,9 @@
-import channels from "./channels.css";
-import chart from "./chart.css";
-import manage from "./manage.css";
-import narrow from "./narrow-screens.css";
-import rows from "./rows.css";
-import tables from "./tables.css";
+import channels from "./style/channels.css";
+import chart from "./style/chart.css";
+import manage from "./style/manage.css";
+import narrow from "./style/narrow-screens.css";
+import rows from "./style/rows.css";
+import tables from "./style/tables.css";
 
 /** The styles of the screens, which come with their file. The order matters: later rules override earlier ones. */
 const screens = new CSSStyleSheet();
