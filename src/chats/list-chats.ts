@@ -99,22 +99,20 @@ export async function listChats(
   const filter = filterIn(query, waiting);
   const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
-  const isCached = isStart && [contact, search, person].every((one) => one === undefined);
+  const isCached = isStart && [contact, search, person, label].every((one) => one === undefined);
   const name = isCached
-    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state, label])
+    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state])
     : null;
   const contactForms = contact === undefined ? undefined : addressForms(contact);
+  const chosen = { channel, contact, contactForms, waiting, search, assignee, state };
   const list = await lists(env).pages.read(name, (cachedVersion) =>
     callOrganization(
       env,
       organizationId,
       (organization) =>
-        organization.list(
-          { channel, contact, contactForms, waiting, search, assignee, state, person, label },
-          position,
-          hasLastMessage,
-          cachedVersion,
-        ),
+        person === undefined && label === undefined
+          ? organization.list(chosen, position, hasLastMessage, cachedVersion)
+          : organization.listNarrowed({ ...chosen, person, label }, position, hasLastMessage),
       region,
     ),
   );

@@ -114,6 +114,15 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#parts.list.read(filter, position, hasLastMessage, have, this.#parts.existence.id ?? "");
   }
 
+  /** A list by `person` or `label`. Apart from `list`: an object that runs an earlier version would ignore these. */
+  listNarrowed(
+    filter: ChatFilter,
+    position: ChatPosition | WaitingPosition,
+    hasLastMessage: boolean,
+  ): ListAnswer | Promise<ListAnswer> {
+    return this.list(filter, position, hasLastMessage);
+  }
+
   chatsAfter(id: string, limit: number, only: string | null): ExportedChat[] {
     return this.#isReady() ? this.#parts.list.after(id, limit, only) : [];
   }

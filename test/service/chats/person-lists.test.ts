@@ -1,7 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
-import { expectFaults, newChannel, newChat } from "../../support/harness.ts";
+import { aroundCall } from "../../support/faults.ts";
+import { expectError, expectFaults, newChannel, newChat } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { team } from "./assignment-fixtures.ts";
 import { report } from "./inbound.ts";
@@ -99,6 +100,18 @@ test.each([
 ])("GET /chats?%s is a 400 that names %s", async (query, path) => {
   const { api } = await team();
   expectFaults(await api("GET", `/chats?${query}`), path);
+});
+
+test("a filter that the organization's object does not know, because it runs an earlier version, is a 503", async () => {
+  const { api, idsOf } = await desk();
+  const unknown = new TypeError('The RPC receiver does not implement "listNarrowed".');
+  const isEarlier = { before: () => Promise.reject(Object.assign(unknown, { remote: true })) };
+  aroundCall("ORGANIZATIONS", "listNarrowed", isEarlier);
+  for (const query of ["person=ada", "label=lbl_g0000000000000000"]) {
+    expectError(await api("GET", `/chats?${query}`), 503, "unavailable");
+  }
+  vi.restoreAllMocks();
+  expect(await idsOf("person=ada")).toHaveLength(4);
 });
 
 test("an organization without chats has none of any person", async () => {

@@ -97,7 +97,7 @@ test("the person, the assignee, the state and the marketing change together, or 
 });
 
 test.each(["new", "existing"])(
-  "of two requests at once for a %s chat one sets the person, and both say who it is",
+  "of requests at once one sets the person of a chat that is %s, and all say who it is",
   async (kind) => {
     for (let round = 0; round < 5; round++) {
       const { chatId, address, open, api, updates } = await personPlace();
