@@ -164,7 +164,7 @@ test.each([
   expect(found).toEqual(its.map(idOf));
 });
 
-test("a walk goes on where the person gets so many chats that they are found in another way", async () => {
+test("a walk goes on beyond the moment from which the person has more chats than are sorted", async () => {
   const { api, idsOf, rows } = await crowd(50);
   const { cursor } = (await api("GET", "/chats?person=ada&limit=100")).body.pagination;
   const waiting = (await api("GET", "/chats?unanswered=true&person=ada&limit=100")).body.pagination.cursor;

@@ -288,7 +288,7 @@ test.each(["changePerson", "setPerson"])(
   },
 );
 
-test("a chat that an organization's object of an earlier version created without its person gets it all the same", async () => {
+test("a chat that an organization's object of an earlier version created without its person still gets it", async () => {
   const { open } = await personPlace();
   const ofEarlier = replaceMethod("ORGANIZATIONS", "open", (original) => (request) => {
     const { personId: _, ...known } = request as { personId?: string };

@@ -22,7 +22,7 @@ type ResponseTimes = Schemas["MemberHistory"]["responseTimes"];
 /** The numbers of a channel or a member in a period. */
 interface History {
   buckets: Bucket[];
-  /** Of all buckets together; absent if it was deleted meanwhile. */
+  /** Absent if the channel or the member was deleted meanwhile. */
   responseTimes?: ResponseTimes;
 }
 
