@@ -120,7 +120,7 @@ export interface ChatDetails {
 export function withActivity(chat: Chat, activity: ChatActivity): Chat {
   const { contactWroteAt, details, labels, lastMessage, marketing, work } = activity;
   // An organization's object of an earlier version knows none.
-  const { labels: listed = [] }: Partial<Chat> = chat;
+  const listed = (chat as Partial<Chat>).labels ?? [];
   const openUntil = (at: number | null) => replyUntil(chat.channel.kind, Date.parse(chat.createdAt), at);
   return {
     ...chat,
