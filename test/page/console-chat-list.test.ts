@@ -242,9 +242,21 @@ test("what happens to a chat at once is one change of the list, and the newest c
   ]);
 });
 
+const LABEL = "lbl_1";
 const STEPS = fc.oneof(
   fc.record({
-    does: fc.constantFrom("received", "created", "mine", "freed", "deleted", "snoozed", "closed", "opened"),
+    does: fc.constantFrom(
+      "received",
+      "created",
+      "mine",
+      "freed",
+      "deleted",
+      "snoozed",
+      "closed",
+      "opened",
+      "labeled",
+      "unlabeled",
+    ),
     n: fc.nat(),
     count: fc.integer({ min: 1, max: 12 }),
   }),
@@ -275,6 +287,7 @@ function eventsOf(service: InboxService, { does, n, count }: Step): FollowedEven
     const chosen = Number(chats[(n + each * 7) % chats.length]?.slice(4));
     const isOpen = service.chats.get(`cht_${chosen}`)?.state === "open";
     if (does === "received") return [service.writes(chosen), ...(isOpen ? [] : [service.move(chosen, "open")])];
+    if (does === "labeled" || does === "unlabeled") return service.label(chosen, LABEL, does === "labeled");
     if (does === "opened") return service.move(chosen, "open");
     if (does === "snoozed" || does === "closed") return service.move(chosen, does);
     if (does === "created") return service.writes(chosen, "message.created");
@@ -289,6 +302,8 @@ test.each([
   ["the unanswered ones", { view: "unanswered" }],
   ["the open ones", { view: "open" }],
   ["the snoozed ones", { view: "snoozed" }],
+  ["those with a label", { label: LABEL }],
+  ["the unanswered ones with a label", { view: "unanswered", label: LABEL }],
   ["a member's closed ones", { view: "closed", assignee: ME }],
   ["those of a member", { assignee: ME }],
   ["nobody's", { assignee: NOBODY }],
@@ -304,6 +319,7 @@ test.each([
           const service = new InboxService(count, (n) => ({
             assigneeId: n % 3 === 0 ? ME : null,
             unansweredSince: n % 2 === 0 ? new Date(n).toISOString() : null,
+            labels: n % 4 === 0 ? [{ id: LABEL, name: LABEL }] : [],
             state: n % 5 === 1 ? ("snoozed" as const) : n % 10 === 3 ? ("closed" as const) : ("open" as const),
           }));
           const list = service.list(filter);

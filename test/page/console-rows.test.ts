@@ -59,7 +59,7 @@ test("each view has its order", () => {
 
 test("an answered chat leaves the unanswered ones, unless it is open", () => {
   const rows = [chat("a", { unansweredSince: time(1) }), chat("b", { unansweredSince: time(2) })];
-  const list = { view: "unanswered", assignee: null } as const;
+  const list = { view: "unanswered", assignee: null, label: null } as const;
   expect(ids(withChat(rows, chat("a"), list, null))).toEqual(["b"]);
   expect(ids(withChat(rows, chat("a"), list, "a"))).toEqual(["a", "b"]);
   expect(ids(withChat(rows, chat("c"), list, "c"))).toEqual(["a", "b"]);
@@ -68,12 +68,12 @@ test("an answered chat leaves the unanswered ones, unless it is open", () => {
 test("a chat that is given to another member leaves the lists of the first one and of nobody, unless it is open", () => {
   const given = chat("a", { assigneeId: "mbr_2", unansweredSince: time(1) });
   for (const assignee of ["mbr_1", NOBODY]) {
-    const list = { view: "all", assignee } as const;
+    const list = { view: "all", assignee, label: null } as const;
     expect(ids(withChat([chat("a"), chat("b")], given, list, null))).toEqual(["b"]);
     expect(ids(withChat([chat("a"), chat("b")], given, list, "a"))).toEqual(["a", "b"]);
   }
-  expect(ids(withChat([], given, { view: "unanswered", assignee: "mbr_2" }, null))).toEqual(["a"]);
-  expect(ids(withChat([], chat("a"), { view: "all", assignee: NOBODY }, null))).toEqual(["a"]);
+  expect(ids(withChat([], given, { view: "unanswered", assignee: "mbr_2", label: null }, null))).toEqual(["a"]);
+  expect(ids(withChat([], chat("a"), { view: "all", assignee: NOBODY, label: null }, null))).toEqual(["a"]);
 });
 
 test("a chat is in a list once, and in its order, after any changes", () => {
@@ -82,26 +82,29 @@ test("a chat is in a list once, and in its order, after any changes", () => {
   const member = fc.constantFrom("mbr_1", "mbr_2", null);
   const id = fc.constantFrom("a", "b", "c", "d");
   const state = fc.constantFrom<Chat["state"]>("open", "snoozed", "closed");
-  const change = fc.record({ id, last: minute, since: minute, next: minute, assigneeId: member, state });
+  const labels = fc.subarray(["lbl_1", "lbl_2"]);
+  const wantedLabel = fc.constantFrom("lbl_1", null);
+  const change = fc.record({ id, last: minute, since: minute, next: minute, assigneeId: member, state, labels });
   const whose = fc.constantFrom("mbr_1", NOBODY, null);
   fc.assert(
-    fc.property(fc.constantFrom(...views), whose, fc.array(change), (view, assignee, changes) => {
+    fc.property(fc.constantFrom(...views), whose, wantedLabel, fc.array(change), (view, assignee, label, changes) => {
       const known = new Map<string, Chat>();
       let rows: Chat[] = [];
-      for (const { id, last, since, next, assigneeId, state } of changes) {
+      for (const { id, last, since, next, assigneeId, state, labels } of changes) {
         const now = chat(id, {
           assigneeId,
           state,
+          labels: labels.map((id) => ({ id, name: id })),
           lastMessageAt: last === null ? null : time(last),
           unansweredSince: since === null ? null : time(since),
           nextScheduledAt: next === null ? null : time(next),
         });
         known.set(id, now);
-        rows = withChat(rows, now, { view, assignee }, null);
+        rows = withChat(rows, now, { view, assignee, label }, null);
       }
       expect(rows).toEqual(
         inOrder(
-          [...known.values()].filter((one) => belongs(one, { view, assignee })),
+          [...known.values()].filter((one) => belongs(one, { view, assignee, label })),
           view,
         ),
       );
@@ -174,7 +177,13 @@ test("an event that a row shows already changes nothing: the chat's creation, or
 test("an address names a filter, and none that is unknown", () => {
   const part = fc.constantFrom(null, NOBODY, "mbr_1", "chn_a&b=c#d");
   const view = fc.constantFrom<View>("unanswered", "open", "snoozed", "closed", "all", "scheduled");
-  const filter: fc.Arbitrary<Filter> = fc.record({ view, channel: part, assignee: part, search: fc.string() });
+  const filter: fc.Arbitrary<Filter> = fc.record({
+    view,
+    channel: part,
+    assignee: part,
+    label: part,
+    search: fc.string(),
+  });
   fc.assert(
     fc.property(filter, (one) => {
       expect(filterOf(queryOf(one))).toEqual(one);

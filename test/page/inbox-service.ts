@@ -42,9 +42,9 @@ export class InboxService {
 
   /** All chats of a list, in its order. */
   rows(filter: Partial<Filter> = {}): Chat[] {
-    const { view, assignee } = { ...ALL_CHATS, ...filter };
+    const { view, assignee, label } = { ...ALL_CHATS, ...filter };
     return inOrder(
-      [...this.chats.values()].filter((one) => belongs(one, { view, assignee })),
+      [...this.chats.values()].filter((one) => belongs(one, { view, assignee, label })),
       view,
     );
   }
@@ -68,6 +68,15 @@ export class InboxService {
     const changed = { ...this.#chat(n), assigneeId };
     this.chats.set(changed.id, changed);
     return this.#event(changed, "chat.assigned", { chat: changed, assigneeId });
+  }
+
+  /** The chat gets a label, or loses it. */
+  label(n: number, id: string, isGiven: boolean): FollowedEvent {
+    const before = this.#chat(n);
+    const others = before.labels.filter((one) => one.id !== id);
+    const changed = { ...before, labels: isGiven ? [...others, { id, name: id }] : others };
+    this.chats.set(changed.id, changed);
+    return this.#event(changed, "chat.updated", { chat: changed });
   }
 
   /** The chat is opened, snoozed or closed. */
@@ -117,7 +126,7 @@ export class InboxService {
     // The contact of a snoozed chat can wait too. The list of the unanswered ones is of the open ones.
     if (view === "unanswered") expect(state).toBe("open");
     const assignee = searchParams.get("assignee");
-    const all = this.rows({ view, assignee });
+    const all = this.rows({ view, assignee, label: searchParams.get("label") });
     const begin = beginOf(all, searchParams, view);
     const chats = all.slice(begin, begin + PAGE);
     const hasMore = all.length > begin + PAGE;

@@ -287,6 +287,8 @@ const DAILY = [
   "PATCH /chats/:id",
   "POST /chats/:id/answered",
   "DELETE /chats/:id/answered",
+  "PUT /chats/:id/labels/:labelId",
+  "DELETE /chats/:id/labels/:labelId",
   "POST /chats/:id/media",
   "POST /chats/:id/messages",
   "PATCH /chats/:id/messages/:messageId",

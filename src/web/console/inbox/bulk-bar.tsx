@@ -1,5 +1,7 @@
 import { type Chat, ParleyError, type Schemas, textOf } from "../api.ts";
 import { plural } from "../format.ts";
+import { LabelDot } from "../labels/label-marks.tsx";
+import type { Label } from "../labels/use-labels.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
@@ -18,13 +20,14 @@ interface BulkBarProps {
   chats: readonly Chat[];
   /** To whom they can be given. */
   whose: readonly { id: string; name: string }[];
+  labels: readonly Label[];
   onChat: (chat: Chat) => void;
   /** @param left the chats that could not be changed */
   onDone: (left: readonly Chat[]) => void;
 }
 
 /** What is done with the selected chats. A chat that has moved on since it was selected is left as it is. */
-export function BulkBar({ chats, whose, onChat, onDone }: BulkBarProps) {
+export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) {
   const { api } = usePlace();
   const patch = async ({ id }: Chat, body: Schemas["ChatPatch"]) => {
     const { chat } = await api.PATCH("/chats/{id}", { path: { id }, body });
@@ -33,14 +36,18 @@ export function BulkBar({ chats, whose, onChat, onDone }: BulkBarProps) {
   };
 
   /** @throws ParleyError if the change itself is wrong */
-  const act = async (done: string, change: (chat: Chat) => Schemas["ChatPatch"], undo: (before: Chat) => unknown) => {
-    const failures = await each(chats, (chat) => patch(chat, change(chat)));
+  const act = async (
+    done: string,
+    change: (chat: Chat) => Promise<unknown>,
+    undo: (before: Chat) => Promise<unknown>,
+  ) => {
+    const failures = await each(chats, change);
     const [first] = failures.values();
     if (first instanceof ParleyError && first.code === "validation_failed") throw first;
     const changed = chats.filter((chat) => !failures.has(chat));
     if (changed.length > 0) {
       sayUndoable(`${plural(changed.length, "chat")} ${done}`, async () => {
-        const [failure] = await each(changed, async (before) => undo(before));
+        const [failure] = await each(changed, undo);
         if (failure) throw failure[1];
       });
     }
@@ -60,15 +67,25 @@ export function BulkBar({ chats, whose, onChat, onDone }: BulkBarProps) {
       },
     });
   };
-  const close = () => act("closed", (chat) => ({ state: "closed", ...seen(chat) }), undoWork);
+  const close = () => act("closed", (chat) => patch(chat, { state: "closed", ...seen(chat) }), undoWork);
   const snooze = (snoozedUntil: string) =>
-    act("snoozed", (chat) => ({ state: "snoozed", snoozedUntil, ...seen(chat) }), undoWork);
+    act("snoozed", (chat) => patch(chat, { state: "snoozed", snoozedUntil, ...seen(chat) }), undoWork);
   const assign = (assigneeId: string | null) =>
     act(
       assigneeId === null ? "unassigned" : "assigned",
-      (chat) => ({ assigneeId, ifAssigneeId: chat.assigneeId }),
+      (chat) => patch(chat, { assigneeId, ifAssigneeId: chat.assigneeId }),
       (before) => patch(before, { assigneeId: before.assigneeId, ifAssigneeId: assigneeId }),
     );
+  const label = ({ id: labelId, name }: Label) => {
+    const route = "/chats/{id}/labels/{labelId}";
+    const take = async (call: Promise<{ chat: Chat }>) => onChat((await call).chat);
+    return act(
+      `labeled “${name}”`,
+      ({ id }) => take(api.PUT(route, { path: { id, labelId } })),
+      async ({ id, labels: before }) =>
+        before.some((one) => one.id === labelId) || take(api.DELETE(route, { path: { id, labelId } })),
+    );
+  };
   const attempt = (work: Promise<void>) => void work.catch((error: unknown) => sayFailure(textOf(error)));
   return (
     <section class="bulk" aria-label="Selected chats">
@@ -99,6 +116,15 @@ export function BulkBar({ chats, whose, onChat, onDone }: BulkBarProps) {
             </MenuItem>
           ))}
         </Menu>
+        {labels.length > 0 && (
+          <Menu up label="Label the selected chats" button={<Icon name="more" />} buttonClass="button">
+            {labels.map((one) => (
+              <MenuItem key={one.id} onChoose={() => attempt(label(one))}>
+                <LabelDot color={one.color} /> <bdi>{one.name}</bdi>
+              </MenuItem>
+            ))}
+          </Menu>
+        )}
       </div>
     </section>
   );

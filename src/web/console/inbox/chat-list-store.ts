@@ -188,13 +188,13 @@ export class ChatListStore {
 
   /** Whether an event brings a chat that is not in the list to the rows that are loaded. */
   #mayBring(event: FollowedEvent): boolean {
-    const { view, assignee } = this.#filter;
+    const { view, assignee, label } = this.#filter;
     const hasAll = this.#cursor === null;
     if (view === "scheduled") return isScheduling(event);
     // The chat that waits since now comes last.
     if (view === "unanswered") return hasAll && event.type === "message.received";
-    // An event that changes a chat's state shows the chat, and whose a chat is becomes known with it.
-    const isOfMost = assignee === null && (view === "open" || view === "all");
+    // An event that changes a chat's state, assignee or labels shows the chat.
+    const isOfMost = assignee === null && label === null && (view === "open" || view === "all");
     return isOfMost || !hasAll;
   }
 
@@ -242,8 +242,9 @@ export class ChatListStore {
   }
 
   async #page(cursor: string | null): Promise<Page> {
-    const { view, channel, assignee, search } = this.#filter;
-    const by = search !== "" ? { search } : { ...viewQuery(view), ...(assignee !== null && { assignee }) };
+    const { view, channel, assignee, label, search } = this.#filter;
+    const whose = { ...(assignee !== null && { assignee }), ...(label !== null && { label }) };
+    const by = search !== "" ? { search } : { ...viewQuery(view), ...whose };
     const isNewestFirst = search === "" && isByActivity(view);
     const from = cursor === null ? {} : isNewestFirst ? { before: cursor } : { after: cursor };
     const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };

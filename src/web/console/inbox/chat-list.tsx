@@ -2,6 +2,8 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { canTakeChats } from "../../../model/permission.ts";
 import type { Channel, Chat, Message } from "../api.ts";
+import { LabelMarks } from "../labels/label-marks.tsx";
+import { type Label, useLabels } from "../labels/use-labels.ts";
 import { Lazy, LazyExtra } from "../lazy.tsx";
 import { contactName } from "../names.ts";
 import { byName, useMembers } from "../organization.ts";
@@ -57,7 +59,8 @@ export function ChatList(props: ChatListProps) {
   const { member } = currentSession();
   const others = byName(useMembers()).filter(({ id }) => id !== member?.id);
   // The count is of all chats.
-  const isUnfiltered = filter.assignee === null && filter.channel === null;
+  const isUnfiltered = filter.assignee === null && filter.channel === null && filter.label === null;
+  const labels = useLabels().data ?? [];
   /** The chat that is dragged, to give it to somebody. */
   const dragged = useSignal<Chat | null>(null);
   const mine = member ? [{ ...member, name: "Mine" }] : [];
@@ -67,7 +70,7 @@ export function ChatList(props: ChatListProps) {
   const moreView = MORE_VIEWS.find(({ view }) => view === shownView);
   // The scheduled chats are everybody's.
   const chooseView = (view: View) =>
-    onFilter({ ...filter, view, search: "", ...(view === "scheduled" && { assignee: null }) });
+    onFilter({ ...filter, view, search: "", ...(view === "scheduled" && { assignee: null, label: null }) });
   const takers = [...mine, ...others].filter(({ permissions }) => canTakeChats(permissions));
   return (
     <section class="chats" aria-label="Chats">
@@ -130,6 +133,17 @@ export function ChatList(props: ChatListProps) {
               onChange={(channel) => onFilter({ ...filter, channel })}
             />
           )}
+          {labels.length > 0 && (
+            <Select
+              label="Label"
+              value={filter.label}
+              all="All labels"
+              options={labels}
+              onChange={(label) =>
+                onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", label })
+              }
+            />
+          )}
         </div>
       </div>
       {openId === null && <Toasts />}
@@ -141,6 +155,7 @@ export function ChatList(props: ChatListProps) {
         onFilter={onFilter}
         selected={selected}
         onSelect={onSelect}
+        labels={labels}
         onDrag={may("chats:write") ? (chat) => (dragged.value = chat) : undefined}
         nameOf={(id) => (id === member?.id ? "You" : memberName(id, others))}
       />
@@ -159,6 +174,7 @@ export function ChatList(props: ChatListProps) {
             <BulkBar
               chats={selected.value}
               whose={[nobodys, ...takers]}
+              labels={labels}
               onChat={(chat) => store.put(chat)}
               onDone={(left) => (selected.value = left)}
             />
@@ -199,11 +215,13 @@ function Select({ label, value, all, options, onChange }: SelectProps) {
 interface RowsProps extends Omit<ChatListProps, "channels" | "onNew"> {
   /** The name of a member. */
   nameOf: (memberId: string) => string;
+  /** All labels of the organization. */
+  labels: readonly Label[];
   /** A chat is dragged; null once it no longer is. Absent if the person may not give it to anybody. */
   onDrag?: ((chat: Chat | null) => void) | undefined;
 }
 
-function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, onDrag, nameOf }: RowsProps) {
+function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, onDrag, nameOf, labels }: RowsProps) {
   const end = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
   const error = store.error.value;
@@ -247,6 +265,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, 
               href={addressOf(chat.id)}
               onDrag={onDrag}
               assignee={chat.assigneeId && nameOf(chat.assigneeId)}
+              labels={labels}
             />
           </li>
         ))}
@@ -260,7 +279,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, 
   );
 }
 
-interface RowProps extends Pick<RowsProps, "onDrag"> {
+interface RowProps extends Pick<RowsProps, "onDrag" | "labels"> {
   chat: Chat;
   view: View;
   isOpen: boolean;
@@ -269,7 +288,7 @@ interface RowProps extends Pick<RowsProps, "onDrag"> {
   assignee: string | null;
 }
 
-function Row({ chat, view, isOpen, href, onDrag, assignee }: RowProps) {
+function Row({ chat, view, isOpen, href, onDrag, assignee, labels }: RowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
   const isNew = unread.value.has(chat.id);
   const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
@@ -316,6 +335,11 @@ function Row({ chat, view, isOpen, href, onDrag, assignee }: RowProps) {
           <span class="clip" dir="auto">
             {channel.name}
           </span>
+          {chat.labels.length > 0 && (
+            <span class="clip">
+              <span class="hidden">Labels:</span> <LabelMarks labels={chat.labels} all={labels} />
+            </span>
+          )}
           <WorkState chat={chat} />
           {assignee && (
             <span class="clip" dir="auto">

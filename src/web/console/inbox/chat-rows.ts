@@ -15,6 +15,8 @@ export interface Filter {
   channel: string | null;
   /** A member's id, or `NOBODY`; null for everybody's chats. */
   assignee: string | null;
+  /** A label's id; null for chats with and without labels. */
+  label: string | null;
   /** Words of a name, or the beginning of an address. Empty for all. */
   search: string;
 }
@@ -23,14 +25,14 @@ export interface Filter {
 export const NOBODY = "none";
 
 /** The inbox as it is first: the chats with work left. */
-export const OPEN_CHATS: Filter = { view: "open", channel: null, assignee: null, search: "" };
+export const OPEN_CHATS: Filter = { view: "open", channel: null, assignee: null, label: null, search: "" };
 
 /** The filter that an address names. What it does not name is as in `OPEN_CHATS`. */
 export function filterOf(query: string): Filter {
   const given = new URLSearchParams(query);
   const view = VIEWS.find((one) => one === given.get("view")) ?? OPEN_CHATS.view;
-  const { channel = null, assignee = null, search = "" } = Object.fromEntries(given);
-  return { view, channel, assignee, search };
+  const { channel = null, assignee = null, label = null, search = "" } = Object.fromEntries(given);
+  return { view, channel, assignee, label, search };
 }
 
 /** The query of an address that names a filter, with its `?`; empty for `OPEN_CHATS`. */
@@ -41,10 +43,11 @@ export function queryOf(filter: Filter): string {
 }
 
 /** What decides whether a chat is in the list. */
-type Shown = Pick<Filter, "view" | "assignee">;
+type Shown = Pick<Filter, "view" | "assignee" | "label">;
 
 /** Whether a chat belongs in a list. */
-export function belongs(chat: Chat, { view, assignee }: Shown): boolean {
+export function belongs(chat: Chat, { view, assignee, label }: Shown): boolean {
+  if (label !== null && !chat.labels.some(({ id }) => id === label)) return false;
   if (assignee !== null && (chat.assigneeId ?? NOBODY) !== assignee) return false;
   if (view === "unanswered") return chat.unansweredSince !== null && chat.state === "open";
   if (view === "scheduled") return chat.nextScheduledAt !== null;

@@ -2,6 +2,9 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime } from "../format.ts";
+import { LabelMarks } from "../labels/label-marks.tsx";
+import { LabelsDialog } from "../labels/labels-dialog.tsx";
+import { useLabels } from "../labels/use-labels.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
@@ -30,6 +33,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
   const { contact, channel, metadata, createdAt, id, replyUntil } = chat;
   const others = contact.addresses.filter((address) => address !== contact.address);
   const canWrite = may("chats:write");
+  const labels = useLabels().data ?? [];
   const rename = (
     <FormDialog
       title="Contact’s name"
@@ -91,6 +95,17 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
           Chat: <Copyable text={id} />,
         }}
       />
+      <section class="panel-part">
+        <h3>Labels</h3>
+        {chat.labels.length === 0 ? (
+          <p class="quiet">None.</p>
+        ) : (
+          <p class="line">
+            <LabelMarks labels={chat.labels} all={labels} />
+          </p>
+        )}
+        {canWrite && <TextButton opens={<LabelsDialog store={store} />}>Change the labels</TextButton>}
+      </section>
       <section class="panel-part">
         <h3>Metadata</h3>
         {Object.keys(metadata).length === 0 ? (

@@ -294,6 +294,13 @@ export class ConversationStore {
     }
   }
 
+  /** Gives the chat a label, or takes it off. @throws ParleyError */
+  async label(labelId: string, isGiven: boolean): Promise<void> {
+    const route = "/chats/{id}/labels/{labelId}";
+    const path = { ...this.#path, labelId };
+    await this.#change(["labels"], isGiven ? this.#api.PUT(route, { path }) : this.#api.DELETE(route, { path }));
+  }
+
   /** Changes the contact's name or the metadata. A null removes a pair. */
   async change(body: Schemas["ChatPatch"]): Promise<void> {
     await this.#change(Object.keys(body), this.#api.PATCH("/chats/{id}", { path: this.#path, body }));

@@ -52,6 +52,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const { assign, takeOrFree } = assigning(store, everybody);
   const chat = store.chat.value;
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
+  const label = <LazyDialog>{({ LabelsDialog }) => <LabelsDialog store={store} />}</LazyDialog>;
   const snooze = () =>
     openDialog(<LazyDialog>{({ SnoozeDialog }) => <SnoozeDialog onSnooze={work.snooze} />}</LazyDialog>);
   useLayoutEffect(() => {
@@ -92,6 +93,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           { keys: "c", label: "Close the chat", run: work.close },
           { keys: "s", label: "Snooze the chat", run: snooze },
           { keys: "o", label: "Reopen the chat", run: work.reopen },
+          { keys: "l", label: "Label the chat", run: () => openDialog(label) },
         ]
       : []),
     ...(member && may("chats:write")

@@ -7,7 +7,7 @@ import { may } from "../session.ts";
 import { type Filter, NOBODY, OPEN_CHATS, type View } from "./chat-rows.ts";
 
 const NO_CHATS: Readonly<
-  Record<View | "search" | "assigned" | "nobodys", { icon: IconName; title: string; text: string }>
+  Record<View | "search" | "assigned" | "nobodys" | "labeled", { icon: IconName; title: string; text: string }>
 > = {
   search: {
     icon: "search",
@@ -24,6 +24,7 @@ const NO_CHATS: Readonly<
     title: "No chats here",
     text: "To assign a chat, use the menu at the top of a conversation or press a.",
   },
+  labeled: { icon: "inbox", title: "No chats here", text: "To label a chat, press l in a conversation." },
   nobodys: { icon: "check", title: "No unassigned chats", text: "Unassigned chats appear here." },
   open: {
     icon: "inbox",
@@ -65,8 +66,9 @@ export function NoChats({ filter, onFilter }: { filter: Filter; onFilter: (filte
   );
 }
 
-function shownOf({ search, view, assignee }: Filter): keyof typeof NO_CHATS {
+function shownOf({ search, view, assignee, label }: Filter): keyof typeof NO_CHATS {
   if (search !== "") return "search";
+  if (label !== null) return "labeled";
   const isOfAll = view === "open" || view === "all";
   if (!isOfAll || assignee === null) return view;
   return assignee === NOBODY ? "nobodys" : "assigned";

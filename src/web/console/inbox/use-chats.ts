@@ -13,8 +13,8 @@ const PACE = { everyMs: 200, atOnce: 4 };
 /** The chats by a filter, as long as they are shown. */
 export function useChats(filter: Filter): ChatListStore {
   const { api } = usePlace();
-  const { view, channel, assignee, search } = filter;
-  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, assignee, search]);
+  const { view, channel, assignee, label, search } = filter;
+  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, assignee, label, search]);
   useEffect(() => {
     void store.load();
     const events = new Together<FollowedEvent>(PACE, (together) => store.take(together));
