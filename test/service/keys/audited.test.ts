@@ -52,7 +52,7 @@ const lost = () => Promise.reject(new Error("internal error; reference = 0123456
 
 /** The steps that find the organization and admit the request, and what chats, keys and webhooks do at any time. */
 const OTHER_STEPS =
-  /^(KEYS\.admit|CHATS\.owner|WEBHOOKS\.(permit|report)|ORGANIZATIONS\.(report|reportKey|find|webhookEvent|storeActs))$/;
+  /^(KEYS\.admit|CHATS\.owner|WEBHOOKS\.(permit|report)|ORGANIZATIONS\.(report|reportKey|reportWebhook|find|webhookEvent|storeActs))$/;
 
 /** An act begins with its entry. If the entry can't be stored, the act is a 503 that does nothing. */
 async function expectNothingWithoutEntry(run: () => Promise<Answer>): Promise<void> {
