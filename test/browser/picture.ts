@@ -32,6 +32,10 @@ try {
     await page.getByText("Yes, in three to five days").last().waitFor();
     // The file's picture moves the messages once it is there.
     await page.waitForFunction(() => [...document.images].some((image) => image.naturalWidth > 0));
+    await page.getByText("Hi, I ordered a lamp").first().waitFor();
+    await page.getByRole("button", { name: "Unanswered 1" }).waitFor();
+    // What is under the pointer shows what can be done with it.
+    await page.mouse.move(800, 75);
     await page.screenshot({ path: PICTURE });
     console.log(PICTURE);
   } finally {

@@ -106,11 +106,11 @@ test("a filter that the organization's object does not know, because it runs an 
   const { api, idsOf } = await desk();
   const unknown = new TypeError('The RPC receiver does not implement "listNarrowed".');
   const isEarlier = { before: () => Promise.reject(Object.assign(unknown, { remote: true })) };
-  aroundCall("ORGANIZATIONS", "listNarrowed", isEarlier);
   for (const query of ["person=ada", "label=lbl_g0000000000000000"]) {
+    aroundCall("ORGANIZATIONS", "listNarrowed", isEarlier);
     expectError(await api("GET", `/chats?${query}`), 503, "unavailable");
+    vi.restoreAllMocks();
   }
-  vi.restoreAllMocks();
   expect(await idsOf("person=ada")).toHaveLength(4);
 });
 
