@@ -261,6 +261,7 @@ test("a chat of the company has its address alone", async () => {
     address: "4915112345678",
     name: null,
     username: null,
+    personId: null,
     addresses: ["4915112345678"],
   });
 });
