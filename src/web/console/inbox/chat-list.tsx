@@ -1,29 +1,23 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { canTakeChats } from "../../../model/permission.ts";
-import type { Channel, Chat, Message } from "../api.ts";
-import { LabelMarks } from "../labels/label-marks.tsx";
+import type { Channel, Chat } from "../api.ts";
 import { type Label, useLabels } from "../labels/use-labels.ts";
 import { Lazy, LazyExtra } from "../lazy.tsx";
 import { contactName } from "../names.ts";
 import { byName, useMembers } from "../organization.ts";
-import { Avatar } from "../parts/badge.tsx";
 import { Button, TextButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { Time } from "../parts/time.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
-import { unread } from "../unread.ts";
 import { memberName } from "./assignee.tsx";
-import { STATUSES } from "./bubble.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
+import { ChatRow } from "./chat-row.tsx";
 import { type Filter, NOBODY, type View } from "./chat-rows.ts";
-import { textIn } from "./drafts.ts";
 import { unansweredCount } from "./live.ts";
-import { WorkState } from "./work-state.tsx";
 
 /** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
@@ -258,7 +252,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, 
                 onChange={() => onSelect(chat)}
               />
             )}
-            <Row
+            <ChatRow
               chat={chat}
               view={filter.view}
               isOpen={chat.id === openId}
@@ -276,96 +270,6 @@ function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, 
         </div>
       )}
     </div>
-  );
-}
-
-interface RowProps extends Pick<RowsProps, "onDrag" | "labels"> {
-  chat: Chat;
-  view: View;
-  isOpen: boolean;
-  href: string;
-  /** The name of the chat's assignee; null for nobody. */
-  assignee: string | null;
-}
-
-function Row({ chat, view, isOpen, href, onDrag, assignee, labels }: RowProps) {
-  const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
-  const isNew = unread.value.has(chat.id);
-  const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
-  // The open chat shows it in its text box.
-  const draft = isOpen ? "" : textIn(chat.id).value.trim();
-  return (
-    <a
-      class={`chat-row${unansweredSince ? " chat-row-waits" : ""}`}
-      href={href}
-      aria-current={isOpen ? "true" : undefined}
-      // Chromium ends a drag whose first event changes the page.
-      onDragStart={onDrag && (() => setTimeout(onDrag, 0, chat))}
-      onDragEnd={onDrag && (() => setTimeout(onDrag, 0, null))}
-    >
-      <Avatar {...contact} />
-      <span class="grow">
-        <span class="between">
-          <strong class="grow clip chat-row-name" dir="auto">
-            {contactName(chat)}
-          </strong>
-          <span class="quiet small">
-            {view === "scheduled" && nextScheduledAt ? <Time at={nextScheduledAt} future /> : at && <Time at={at} />}
-          </span>
-        </span>
-        <span class="between">
-          {draft === "" && lastMessage?.direction === "OUTBOUND" && <StatusMark status={lastMessage.status} />}
-          <span class="grow clip note chat-row-text" dir="auto">
-            {draft === "" ? (
-              previewOf(chat)
-            ) : (
-              <>
-                Draft: <bdi>{draft}</bdi>
-              </>
-            )}
-          </span>
-          {isNew && <span class="count">New</span>}
-          {unansweredSince && (
-            <span class={isNew ? "hidden" : "dot"}>
-              <span class="hidden">Unanswered</span>
-            </span>
-          )}
-        </span>
-        <span class="between quiet small">
-          <span class="clip" dir="auto">
-            {channel.name}
-          </span>
-          {chat.labels.length > 0 && (
-            <span class="clip">
-              <span class="hidden">Labels:</span> <LabelMarks labels={chat.labels} all={labels} />
-            </span>
-          )}
-          <WorkState chat={chat} />
-          {assignee && (
-            <span class="clip" dir="auto">
-              <span class="hidden">Assigned to</span> {assignee}
-            </span>
-          )}
-        </span>
-      </span>
-    </a>
-  );
-}
-
-function previewOf({ lastMessage, lastMessageAt }: Chat): string {
-  if (lastMessage) return lastMessage.text || "Deleted message";
-  return lastMessageAt !== null && !may("messages:read") ? "You can’t read messages" : "No messages yet";
-}
-
-/** The status of the organization's last message. The list does not know who sent it. */
-function StatusMark({ status }: { status: Message["status"] }) {
-  const { word, icon } = STATUSES[status];
-  const isFailed = status === "FAILED";
-  return (
-    <span class={isFailed ? "chat-row-mark note failed" : "chat-row-mark note quiet"}>
-      {icon && <Icon name={icon} />}
-      <span class={isFailed ? "" : "hidden"}>{word}:</span>
-    </span>
   );
 }
 
