@@ -75,7 +75,7 @@ test("several chats are assigned and snoozed, and a time that has passed changes
   await page.keyboard.press("z");
   await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open waits"]);
   await select();
-  await bar(page).getByRole("button", { name: "Snooze" }).click();
+  await bar(page).getByRole("button", { name: "Snooze the selected chats" }).click();
   await page.getByLabel("Until").fill("2020-01-01T09:00");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByText("Must be in the future.").waitFor();

@@ -60,6 +60,27 @@ const SCENES: Record<string, (page: Page) => Promise<unknown>> = {
     await button(page, "Find in this conversation").click();
     await page.locator(".search-bar").waitFor();
   },
+  "selected chats": async (page) => {
+    await show(page, "members", 900);
+    await show(page, "inbox", 900);
+    for (const n of [0, 1])
+      await page
+        .getByRole("checkbox", { name: /^Select/ })
+        .nth(n)
+        .check();
+    await page.getByRole("region", { name: "Selected chats" }).waitFor();
+  },
+  "a snooze": async (page) => {
+    await show(page, `inbox/${hostile.chatId}`, 900);
+    await page.locator(".conversation-head").getByRole("button", { name: "Snooze" }).click();
+    await page.getByRole("dialog").getByLabel("Until").waitFor();
+  },
+  "the labels of a chat": async (page) => {
+    await show(page, `inbox/${hostile.chatId}`, 900);
+    await openDetails(page);
+    await button(page, "Change the labels").click();
+    await page.getByRole("dialog").getByRole("checkbox").first().waitFor();
+  },
   scheduled: (page) => show(page, "scheduled"),
   channels: (page) => show(page, "channels"),
   "a channel": (page) => show(page, `channels/${hostile.channelId}`),
@@ -153,7 +174,15 @@ describe("in every look, at 1440, 1024 and 390 px, nothing is cut, covered or of
 test.each(["light", "dark"] as const)("what is hostile has no accessibility violation: %s", async (colorScheme) => {
   const page = await open(1440, "inbox", { colorScheme });
   const found: Record<string, string[]> = {};
-  for (const name of ["inbox", "a contact’s details", "a webhook", "statistics", "a new key"]) {
+  for (const name of [
+    "inbox",
+    "a contact’s details",
+    "selected chats",
+    "the labels of a chat",
+    "a webhook",
+    "statistics",
+    "a new key",
+  ]) {
     await SCENES[name]?.(page);
     await page.setViewportSize({ width: 1024, height: 900 });
     const faults = await violations(page);

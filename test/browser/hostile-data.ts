@@ -45,6 +45,14 @@ export async function fillWithHostileData(desk: Pick<Desk, "organization" | "api
     await api("POST", `/chats/${chatId}/messages`, { content });
   }
   await api("POST", `/chats/${chatId}/notes`, { content: `Call back: ${GERMAN} ${ADDRESS}` });
+  for (const [name, color] of [
+    [GERMAN.slice(0, 40), "#c62828"],
+    ["\u202Eevil <b>", null],
+    ["ملصق عربي طويل", "#0d6b5e"],
+  ]) {
+    const { label } = await api("POST", "/labels", { name, color });
+    await api("PUT", `/chats/${chatId}/labels/${label.id}`);
+  }
   const scheduledAt = new Date(Date.now() + 26 * 3_600_000).toISOString();
   await api("POST", `/chats/${chatId}/messages`, { content: `Later: ${ADDRESS}`, scheduledAt });
   const key = await createKey(organization, { name: GERMAN, permissions: PERMISSIONS });

@@ -97,19 +97,13 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
         <Button onClick={() => attempt(close())}>
           <Icon name="done" /> Close
         </Button>
-        <Button opens={<SnoozeDialog onSnooze={snooze} />}>
-          <Icon name="clock" /> Snooze
-        </Button>
-        <Menu
-          up
-          label="Assign the selected chats"
-          button={
-            <>
-              <Icon name="person" /> Assign
-            </>
-          }
-          buttonClass="button"
-        >
+        <Button
+          icon="clock"
+          aria-label="Snooze the selected chats"
+          title="Snooze"
+          opens={<SnoozeDialog onSnooze={snooze} />}
+        />
+        <Menu up label="Assign the selected chats" button={<Icon name="person" />}>
           {whose.map(({ id, name }) => (
             <MenuItem key={id} onChoose={() => attempt(assign(id === NOBODY ? null : id))}>
               <bdi>{name}</bdi>
@@ -117,7 +111,7 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
           ))}
         </Menu>
         {labels.length > 0 && (
-          <Menu up label="Label the selected chats" button={<Icon name="more" />} buttonClass="button">
+          <Menu up label="Label the selected chats" button={<Icon name="label" />}>
             {labels.map((one) => (
               <MenuItem key={one.id} onChoose={() => attempt(label(one))}>
                 <LabelDot color={one.color} /> <bdi>{one.name}</bdi>

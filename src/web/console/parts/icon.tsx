@@ -28,6 +28,7 @@ const PATHS = {
   again: "M4 12a8 8 0 1 0 3-6M4 4v4h4",
   plus: "M12 5v14m-7-7h14",
   file: FILE,
+  label: "M4 4h8l8 8-8 8-8-8V4Zm4 4h.01",
   person: "M12 4a4 4 0 1 0 0 8 4 4 0 1 0 0-8ZM4 20c0-8 16-8 16 0",
   panel: "M4 5h16v14H4V5Zm10 0v14",
   note: "M5 4h14v10l-5 6H5V4Zm14 10h-5v6",
