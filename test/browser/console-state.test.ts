@@ -113,23 +113,37 @@ test("the number of unanswered chats is the length of their list: a snoozed one 
   await expect.poll(() => page.locator(".chat-row").allTextContents()).toEqual([expect.stringContaining("Ada One")]);
 });
 
-test.each([
-  { key: "c", act: "closes" },
-  { key: "e", act: "marks as answered" },
-])("a chat that the contact wrote in a moment ago stays, whoever $act it", async ({ key }) => {
-  const name = `Mia Moment ${key}`;
+/** A page of a chat whose contact has just written: not two seconds ago, however long the test takes. */
+async function justWritten(name: string) {
   const { id, address } = await desk.chat(name);
   await desk.writes(address, "First");
   const page = await openChat(desk, id);
-  // The person has not had the next message in front of them for two seconds, however long the test takes.
   await stopTimers(page, 2_000);
   await page.goto(`${base}${screenOf(desk, `inbox/${id}`)}`);
   await log(page).getByText("First").waitFor();
   await desk.writes(address, "One more thing");
   await log(page).getByText("One more thing").waitFor();
+  return { id, page };
+}
+
+const NEWER = "There are newer messages. Read them, and try again.";
+
+test.each([
+  { key: "c", act: "closes" },
+  { key: "e", act: "marks as answered" },
+])("a chat that the contact wrote in a moment ago stays, whoever $act it", async ({ key }) => {
+  const { id, page } = await justWritten(`Mia Moment ${key}`);
   await page.keyboard.press(key);
-  await page.locator(".toasts").getByText("There are newer messages. Read them, and try again.").waitFor();
+  await page.locator(".toasts").getByText(NEWER).waitFor();
   expect(await workOf(id)).toEqual({ state: "open", isSnoozed: false, isUnanswered: true });
+});
+
+test("the dialog that snoozes says so too", async () => {
+  const { id, page } = await justWritten("Sia Snoozing");
+  await page.keyboard.press("s");
+  await page.getByRole("dialog").getByLabel("Until").press("Enter");
+  await page.getByRole("dialog").getByText(NEWER).waitFor();
+  expect((await workOf(id)).state).toBe("open");
 });
 
 test("a person's own message is known to them: they send, and close at once", async () => {

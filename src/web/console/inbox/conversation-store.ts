@@ -289,8 +289,10 @@ export class ConversationStore {
     try {
       await this.#change(fields, call());
     } catch (error) {
-      if (error instanceof ParleyError && error.code === "chat_moved_on") await this.load(null);
-      throw error;
+      if (!(error instanceof ParleyError && error.code === "chat_moved_on")) throw error;
+      await this.load(null);
+      const { status, code } = error;
+      throw new ParleyError("There are newer messages. Read them, and try again.", { status, code, cause: error });
     }
   }
 

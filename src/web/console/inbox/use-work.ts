@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { type Chat, ParleyError, textOf } from "../api.ts";
+import { type Chat, textOf } from "../api.ts";
 import { currentPath } from "../location.ts";
 import { sayUndoable } from "../parts/toast.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
@@ -33,7 +33,7 @@ export function useWork(store: ConversationStore): Work {
   const attempt = (isPossible: (chat: Chat) => boolean, done: string, change: () => Promise<void>) => () => {
     const chat = store.chat.value;
     if (!chat || !isPossible(chat)) return;
-    act(chat, done, change).catch((error: unknown) => sayFailedIn(store.chat.value, reasonOf(error)));
+    act(chat, done, change).catch((error: unknown) => sayFailedIn(store.chat.value, textOf(error)));
   };
 
   return {
@@ -71,9 +71,4 @@ function changesOf(store: ConversationStore, before: Chat) {
     markUnanswered: () => store.markUnanswered(),
     setState: (state: Chat["state"], until: string | null) => store.setState(state, until),
   };
-}
-
-function reasonOf(error: unknown): string {
-  const isBehind = error instanceof ParleyError && error.code === "chat_moved_on";
-  return isBehind ? "There are newer messages. Read them, and try again." : textOf(error);
 }
