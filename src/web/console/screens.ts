@@ -3,7 +3,7 @@
 import "./screen-styles.ts";
 export { Organizations } from "./screens/organizations.tsx";
 export { LaterDialog } from "./inbox/later-dialog.tsx";
-export { LabelsDialog } from "./labels/labels-dialog.tsx";
+export { LabelsDialog } from "./inbox/labels-dialog.tsx";
 export { BulkBar } from "./inbox/bulk-bar.tsx";
 export { SnoozeDialog } from "./inbox/snooze-dialog.tsx";
 export { OrganizationScreen } from "./screens/organization-screen.tsx";

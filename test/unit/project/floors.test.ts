@@ -49,6 +49,7 @@ const ROOMS: Record<string, readonly string[]> = {
     "audit",
     "notes",
     "replies",
+    "labels",
     "inbox",
     "channels",
     "keys",

@@ -3,7 +3,6 @@ import type { ComponentChildren } from "preact";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime } from "../format.ts";
 import { LabelMarks } from "../labels/label-marks.tsx";
-import { LabelsDialog } from "../labels/labels-dialog.tsx";
 import { useLabels } from "../labels/use-labels.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
@@ -17,6 +16,7 @@ import { Input } from "../parts/field.tsx";
 import { now, Time, untilThen } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import { LabelsDialog } from "./labels-dialog.tsx";
 import { OtherChats, PersonKey } from "./person.tsx";
 
 type ConsentOf = Pick<Chat, "marketing">;

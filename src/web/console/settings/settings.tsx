@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, type Organization } from "../api.ts";
 import { Retention } from "../channels/retention.tsx";
-import { Labels } from "../labels/labels.tsx";
+import { LabelSettings } from "../labels/label-settings.tsx";
 import { usePlace } from "../organization.ts";
 import { Button, WarnButton } from "../parts/button.tsx";
 import { Checkbox } from "../parts/controls.tsx";
@@ -81,7 +81,7 @@ export function Settings() {
         </Box>
       </div>
       <Team />
-      {may("chats:read") && <Labels />}
+      {may("chats:read") && <LabelSettings />}
       {!isOperator && <Passkeys />}
       {may("channels:read") && <Retention />}
       {may("data:export") && <Export />}

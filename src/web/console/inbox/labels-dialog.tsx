@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { textOf } from "../api.ts";
-import type { ConversationStore } from "../inbox/conversation-store.ts";
+import { LabelDot } from "../labels/label-marks.tsx";
+import { type Label, labelsChanged, useLabels } from "../labels/use-labels.ts";
 import { usePlace } from "../organization.ts";
 import { Checkbox } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { may } from "../session.ts";
-import { LabelDot } from "./label-marks.tsx";
-import { type Label, labelsChanged, useLabels } from "./use-labels.ts";
+import type { ConversationStore } from "./conversation-store.ts";
 
 /** Gives a chat labels and takes them off, each at once. */
 export function LabelsDialog({ store }: { store: ConversationStore }) {

@@ -13,7 +13,7 @@ import { type Label, labelsChanged, useLabels } from "./use-labels.ts";
 const FIRST_COLOR = "#0d6b5e";
 
 /** The organization's labels, and what changes them. */
-export function Labels() {
+export function LabelSettings() {
   const { api } = usePlace();
   const labels = useLabels();
   const mayWrite = may("labels:write");
