@@ -122,7 +122,8 @@ export function ChatList(props: ChatListProps) {
             <Select
               label="Channel"
               value={filter.channel}
-              all="All channels"
+              // Three fields have less room.
+              all={labels.length > 0 ? "Channels" : "All channels"}
               options={channels}
               onChange={(channel) => onFilter({ ...filter, channel })}
             />
@@ -131,7 +132,7 @@ export function ChatList(props: ChatListProps) {
             <Select
               label="Label"
               value={filter.label}
-              all="All labels"
+              all="Labels"
               options={labels}
               onChange={(label) =>
                 onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", label })
