@@ -1,7 +1,18 @@
-import type { Page, Route } from "playwright-core";
+import type { Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { AGENT, type Desk, openDesk, withUndo } from "./console.ts";
-import { hasFocus, log, messageBox, messagesOf, openChat, openChatAsMember, send } from "./console-conversation.ts";
+import { type Desk, openDesk, withUndo } from "./console.ts";
+import { hasFocus, log, messageBox, messagesOf, openChat } from "./console-conversation.ts";
+import {
+  isClosed,
+  notice,
+  openPicker,
+  options,
+  picker,
+  putIn,
+  search,
+  selection,
+  textOpener,
+} from "./console-reply-fixtures.ts";
 import { holdUp, takeOver } from "./disturb.ts";
 import { layoutFaults } from "./layout-faults.ts";
 import { violations } from "./violations.ts";
@@ -17,47 +28,7 @@ await save({ name: "Refund", content: "We refund {{metadata.amount}} to {{metada
 await save({ name: "Bye", content: "Bye {{contact.name|and thank you}}. {{member.name}}" });
 await save({ name: HEBREW, content: "שלום {{contact.name}}" });
 
-const picker = (page: Page) => page.getByRole("dialog", { name: "Saved replies" });
-const search = (page: Page) => picker(page).getByRole("combobox", { name: "Find a saved reply" });
-const options = (page: Page) => picker(page).getByRole("option");
-const isClosed = (page: Page) => picker(page).waitFor({ state: "detached" });
-
-/** The page of a chat, and its composer with a text and a caret, or a selection, in it. */
-async function openText(name: string, text: string, from = text.length, to = from) {
-  const chat = await desk.chat(name);
-  const page = await openChat(desk, chat.id);
-  await setText(page, text, from, to);
-  return { chat, page };
-}
-
-async function setText(page: Page, text: string, from: number, to: number): Promise<void> {
-  await messageBox(page).fill(text);
-  await messageBox(page).evaluate(
-    (box: HTMLTextAreaElement, at) => box.setSelectionRange(at[0] ?? 0, at[1] ?? 0),
-    [from, to],
-  );
-}
-
-/** What is selected in the composer, and what stands before it. */
-const selection = (page: Page) =>
-  messageBox(page).evaluate(({ value, selectionStart, selectionEnd }: HTMLTextAreaElement) => [
-    value.slice(0, selectionStart),
-    value.slice(selectionStart, selectionEnd),
-  ]);
-
-async function openPicker(page: Page): Promise<void> {
-  await messageBox(page).press("Control+/");
-  await options(page).first().waitFor();
-}
-
-/** Puts the reply with this name in, by the keyboard. */
-async function putIn(page: Page, name: string): Promise<void> {
-  await openPicker(page);
-  await page.keyboard.type(name);
-  await options(page).first().getByText(name, { exact: true }).waitFor();
-  await page.keyboard.press("Enter");
-  await isClosed(page);
-}
+const openText = textOpener(desk);
 
 test("a reply is found by its shortcut, filled in and sent by the keyboard alone, as an ordinary message", async () => {
   const { chat, page } = await openText("Tom Toast", "");
@@ -130,72 +101,6 @@ test("the palette opens the replies too, and what one puts in has the keys", asy
   await page.keyboard.press("Enter");
   await expect.poll(() => messageBox(page).inputValue()).toBe("We don’t deliver there.");
   await hasFocus(page, messageBox(page));
-});
-
-test("the name of a member that contacts see is filled in, and the words of what has no value", async () => {
-  const { chat } = await desk.api("POST", "/chats", {
-    channelId: desk.channel.id,
-    contact: { address: "visitor-nameless" },
-  });
-  const page = await openChatAsMember(desk, chat.id, AGENT, "Mel Member");
-  await putIn(page, "Bye");
-  await expect.poll(() => messageBox(page).inputValue()).toBe("Bye and thank you. Mel Member");
-});
-
-test("the first placeholder without a value is selected, and what is typed takes its place", async () => {
-  const { page } = await openText("Rita Refund", "Hi. ");
-  await putIn(page, "Refund");
-  await expect.poll(() => selection(page)).toEqual(["Hi. We refund ", "{{metadata.amount}}"]);
-  await page.keyboard.type("20 €");
-  await expect.poll(() => messageBox(page).inputValue()).toBe("Hi. We refund 20 € to {{metadata.account}}.");
-});
-
-const notice = (page: Page) => page.getByRole("alert").filter({ hasText: "is not filled in" });
-
-test("a send asks once about a placeholder that nobody filled, and selects it", async () => {
-  const { chat, page } = await openText("Ona Once", "We refund 20 € to {{metadata.account}}.");
-  await messageBox(page).press("Control+Enter");
-  await notice(page).getByText("{{metadata.account}} is not filled in. Your message was not sent.").waitFor();
-  await expect.poll(() => selection(page)).toEqual(["We refund 20 € to ", "{{metadata.account}}"]);
-  expect(await messagesOf(desk, chat.id)).toEqual([]);
-  await page.keyboard.press("Control+Enter");
-  await log(page).getByText("We refund 20 € to {{metadata.account}}.").waitFor();
-  await expect.poll(() => notice(page).count()).toBe(0);
-});
-
-test("a text that was filled in after the question goes out without another one", async () => {
-  const { page } = await openText("Fay Filled", "To {{metadata.account}}.");
-  await messageBox(page).press("Control+Enter");
-  await notice(page).waitFor();
-  await page.keyboard.type("Rome");
-  await expect.poll(() => notice(page).count()).toBe(0);
-  await page.keyboard.press("Control+Enter");
-  await log(page).getByText("To Rome.").waitFor();
-});
-
-test("“Send anyway” sends the placeholder, but not across a colleague’s answer", async () => {
-  const chat = await desk.chat("Ana Anyway");
-  const page = await openChat(desk, chat.id, { isDeaf: true });
-  await messageBox(page).fill("To {{metadata.account}}");
-  await messageBox(page).press("Control+Enter");
-  await notice(page).waitFor();
-  await send(desk, chat.id, { content: "I answered" });
-  await page.getByRole("button", { name: "Send anyway" }).click();
-  await page.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
-  await page.getByRole("button", { name: "Send anyway" }).click();
-  await log(page).getByText("To {{metadata.account}}").waitFor();
-});
-
-test("a text with choices asks about a placeholder too, and keeps its choices", async () => {
-  const { chat, page } = await openText("Cho Choices", "To {{metadata.account}}?");
-  await page.getByRole("button", { name: "Send later" }).click();
-  await page.getByRole("menuitem", { name: "Send with choices…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Send with choices" });
-  await dialog.getByLabel("Choices").fill("Yes\nNo");
-  await dialog.getByRole("button", { name: "Send" }).click();
-  await notice(page).getByRole("button", { name: "Send anyway" }).click();
-  await expect.poll(() => log(page).locator(".option").allTextContents()).toEqual(["Yes", "No"]);
-  expect(await messagesOf(desk, chat.id)).toMatchObject([{ text: "To {{metadata.account}}?" }]);
 });
 
 test("a reply that was sent can be undone like any message", async () => {

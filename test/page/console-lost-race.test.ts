@@ -72,7 +72,7 @@ test("two acts whose answers come in the other order both stay", async () => {
   const waiting = { ...chat(null), unansweredSince: since };
   const store = new ConversationStore(createApi(answerTo), "cht_1", waiting, () => {});
   store.isShown = true;
-  const answered = store.markAnswered();
+  const answered = store.work.markAnswered();
   await store.assign("mbr_1", null);
   late.resolve();
   await answered;
@@ -89,7 +89,7 @@ test("a message that comes before the answer to an earlier act stays unanswered"
   };
   const store = new ConversationStore(createApi(answerTo), "cht_1", waiting, () => {});
   store.isShown = true;
-  const answered = store.markAnswered();
+  const answered = store.work.markAnswered();
   const message = { id: "msg_2", seq: 2, direction: "INBOUND", type: "TEXT", text: "And?", createdAt: now };
   store.take({ type: "message.received", chatId: "cht_1", data: { message } } as unknown as FollowedEvent);
   late.resolve();

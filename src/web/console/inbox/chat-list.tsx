@@ -65,6 +65,8 @@ export function ChatList(props: ChatListProps) {
   // The scheduled chats are everybody's.
   const chooseView = (view: View) =>
     onFilter({ ...filter, view, search: "", ...(view === "scheduled" && { assignee: null, label: null }) });
+  const narrow = (part: Partial<Filter>) =>
+    onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", ...part });
   const takers = [...mine, ...others].filter(({ permissions }) => canTakeChats(permissions));
   return (
     <section class="chats" aria-label="Chats">
@@ -114,9 +116,7 @@ export function ChatList(props: ChatListProps) {
             value={filter.assignee}
             all="Everybody’s"
             options={whose}
-            onChange={(assignee) =>
-              onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", assignee })
-            }
+            onChange={(assignee) => narrow({ assignee })}
           />
           {channels.length > 1 && (
             <Select
@@ -134,9 +134,7 @@ export function ChatList(props: ChatListProps) {
               value={filter.label}
               all="Labels"
               options={labels}
-              onChange={(label) =>
-                onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", label })
-              }
+              onChange={(label) => narrow({ label })}
             />
           )}
         </div>

@@ -5,6 +5,7 @@ import type { Api } from "../api-client.ts";
 import { holdKeys } from "../held-keys.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage, newestActivity } from "./chat-rows.ts";
+import { ConversationWork } from "./conversation-work.ts";
 import { answeredIn, type Draft } from "./drafts.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
@@ -12,9 +13,6 @@ import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 const PAGE = 50;
 /** People without events ask every few seconds. Old messages seldom change. */
 const REFRESH_MS = 30_000;
-
-/** What says where the work on a chat stands. */
-const WORK_FIELDS = ["state", "snoozedUntil"] as const satisfies (keyof Chat)[];
 
 /** One open chat with its messages. */
 export class ConversationStore {
@@ -36,6 +34,7 @@ export class ConversationStore {
   /** Counts what was sent from here. */
   readonly sends = signal(0);
   readonly known = new KnownMessages();
+  readonly work: ConversationWork;
   /** Whether a screen shows the conversation, so that its text box can take the keys. */
   isShown = false;
   /** The channel has said that it can't show what was read. */
@@ -56,6 +55,12 @@ export class ConversationStore {
     this.#onChat = onChat;
     this.chat.value = known;
     this.answered = answeredIn(id);
+    this.work = new ConversationWork(api, id, {
+      chat: this.chat,
+      knownUpTo: () => this.known.upTo(this.messages.value, this.newestSeq()),
+      reload: () => this.load(null),
+      change: (fields, call) => this.#change(fields, call),
+    });
   }
 
   /**
@@ -254,46 +259,6 @@ export class ConversationStore {
     if (this.#underWay.has(act)) return;
     this.#underWay.add(act);
     await work().finally(() => this.#underWay.delete(act));
-  }
-
-  /** A change of the chat's work is refused if there are messages that the person may not know. */
-  #ifSeq(): { ifSeq?: number } {
-    // Who may not read messages does not know the newest one.
-    return may("messages:read") ? { ifSeq: this.known.upTo(this.messages.value, this.newestSeq()) } : {};
-  }
-
-  /** Marks the chat as answered without an answer. @throws ParleyError as `setState` */
-  async markAnswered(): Promise<void> {
-    const call = () => this.#api.POST("/chats/{id}/answered", { path: this.#path, body: this.#ifSeq() });
-    await this.#changeWork(["unansweredSince"], call);
-  }
-
-  /** Takes `markAnswered` back, and opens the chat. @throws ParleyError `nothing_unanswered` if somebody has answered since */
-  async markUnanswered(): Promise<void> {
-    const call = this.#api.DELETE("/chats/{id}/answered", { path: this.#path });
-    await this.#change(["unansweredSince", ...WORK_FIELDS], call);
-  }
-
-  /**
-   * Opens, snoozes or closes the chat.
-   * @param snoozedUntil RFC 3339; null unless it is snoozed
-   * @throws ParleyError `chat_moved_on` if the chat has messages that the person has not seen. It shows them by then
-   */
-  async setState(state: Chat["state"], snoozedUntil: string | null = null): Promise<void> {
-    const body = { state, snoozedUntil };
-    const call = () => this.#api.PATCH("/chats/{id}", { path: this.#path, body: { ...body, ...this.#ifSeq() } });
-    await this.#changeWork(["unansweredSince", ...WORK_FIELDS], call);
-  }
-
-  async #changeWork(fields: readonly string[], call: () => Promise<{ chat: Chat }>): Promise<void> {
-    try {
-      await this.#change(fields, call());
-    } catch (error) {
-      if (!(error instanceof ParleyError && error.code === "chat_moved_on")) throw error;
-      await this.load(null);
-      const { status, code } = error;
-      throw new ParleyError("There are newer messages. Read them, and try again.", { status, code, cause: error });
-    }
   }
 
   /** Gives the chat a label, or takes it off. @throws ParleyError */

@@ -27,7 +27,7 @@ export function useWork(store: ConversationStore): Work {
     await store.once("work", async () => {
       await change();
       withdraw.current();
-      withdraw.current = sayUndoable(done, () => restoreWork(before, changesOf(store, before)), path);
+      withdraw.current = sayUndoable(done, () => restoreWork(before, store.work), path);
     });
   };
   const attempt = (isPossible: (chat: Chat) => boolean, done: string, change: () => Promise<void>) => () => {
@@ -40,35 +40,26 @@ export function useWork(store: ConversationStore): Work {
     answer: attempt(
       (chat) => chat.unansweredSince !== null,
       "Marked as answered",
-      () => store.markAnswered(),
+      () => store.work.markAnswered(),
     ),
     unanswer: attempt(
       (chat) => chat.unansweredSince === null,
       "Marked as unanswered",
-      () => store.markUnanswered(),
+      () => store.work.markUnanswered(),
     ),
     close: attempt(
       ({ state }) => state !== "closed",
       "Closed",
-      () => store.setState("closed"),
+      () => store.work.setState("closed"),
     ),
     reopen: attempt(
       ({ state }) => state !== "open",
       "Reopened",
-      () => store.setState("open"),
+      () => store.work.setState("open"),
     ),
     async snooze(until) {
       const chat = store.chat.value;
-      if (chat) await act(chat, "Snoozed", () => store.setState("snoozed", until));
+      if (chat) await act(chat, "Snoozed", () => store.work.setState("snoozed", until));
     },
-  };
-}
-
-function changesOf(store: ConversationStore, before: Chat) {
-  return {
-    now: () => store.chat.value ?? before,
-    markAnswered: () => store.markAnswered(),
-    markUnanswered: () => store.markUnanswered(),
-    setState: (state: Chat["state"], until: string | null) => store.setState(state, until),
   };
 }
