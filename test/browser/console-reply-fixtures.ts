@@ -19,7 +19,7 @@ export function textOpener(desk: Desk) {
   };
 }
 
-export async function setText(page: Page, text: string, from: number, to: number): Promise<void> {
+async function setText(page: Page, text: string, from: number, to: number): Promise<void> {
   await messageBox(page).fill(text);
   await messageBox(page).evaluate(
     (box: HTMLTextAreaElement, at) => box.setSelectionRange(at[0] ?? 0, at[1] ?? 0),
