@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Message, ShownMessage } from "../../../../../src/model/message.ts";
-import { runAlarm } from "../../../../support/alarms.ts";
+import { runAlarm, workIsDone } from "../../../../support/alarms.ts";
 import { admin, type Client, client, created, newChat, newKey, newOrganization } from "../../../../support/harness.ts";
 import { type Kind, newNetworkChannel } from "../delivery/conversation.ts";
 
@@ -43,8 +43,9 @@ export function chatPlace(api: Client, chatId: string) {
     redact: (id: string) => admin("POST", `/chats/${chatId}/messages/${id}/redact`),
     object,
     evict: () => evictDurableObject(object()),
-    /** Moves the clock, and lets the alarm ring. */
+    /** Moves the clock, once nothing is under way that would be stamped with the later time, and lets the alarm ring. */
     ringIn: async (ms: number) => {
+      await workIsDone(object());
       vi.setSystemTime(Date.now() + ms);
       return runAlarm(object());
     },
