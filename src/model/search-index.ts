@@ -1,0 +1,58 @@
+import type { Direction } from "./message.ts";
+
+/** The object of an index: an organization has several, counted from 1. */
+export interface IndexOwner {
+  organizationId: string;
+  number: number;
+}
+
+/** A message of a chat as an index holds it. */
+export interface IndexedMessage {
+  seq: number;
+  /** When it was created, Unix milliseconds. */
+  at: number;
+  direction: Direction;
+  /** What a search compares, as `folded` returns it. */
+  text: string;
+}
+
+/** What changed in a chat. The index does the removals first. Repeating it changes nothing. */
+export interface IndexChange {
+  chatId: string;
+  channelId: string;
+  /** Messages that are new, or have another text now. */
+  put: IndexedMessage[];
+  /** The seqs of messages that no longer have a text. */
+  remove: number[];
+  /** All messages up to this seq were deleted; 0 for none. */
+  removeUpTo: number;
+}
+
+/** `isFull`: later messages should go to the next index. `gone`: the index was erased for good. */
+export type IndexAnswer = { outcome: "ok"; isFull: boolean } | { outcome: "gone" };
+
+/** A message that may contain what is searched: its chat must verify it. */
+export interface Candidate {
+  at: number;
+  chatId: string;
+  seq: number;
+}
+
+export interface CandidatesAsked {
+  /** At least two UTF-16 units, as `folded` returns it. */
+  search: string;
+  /** Only messages behind this one in the order: the latest `at` first, then the greater chat id, then the greater seq. */
+  before: Candidate | null;
+  channelId: string | null;
+  direction: Direction | null;
+  /** Unix milliseconds, both included; null for no bound. */
+  since: number | null;
+  until: number | null;
+  limit: number;
+}
+
+/** In the order that `before` describes. `hasMore`: there may be others behind the last one. */
+export interface CandidatesAnswer {
+  candidates: Candidate[];
+  hasMore: boolean;
+}
