@@ -1,6 +1,8 @@
+import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import type { Message } from "../../../src/model/message.ts";
+import { workIsDone } from "../../support/alarms.ts";
 import { type Client, newOrganization } from "../../support/harness.ts";
 import { type Kind, newNetworkChannel } from "../chats/object/delivery/conversation.ts";
 
@@ -19,7 +21,12 @@ export type Place = Awaited<ReturnType<typeof place>>;
 
 /** Reads a channel's chats and messages through the API. */
 export function reader({ api }: { api: Client }, channelId: string) {
-  const chats = async (): Promise<Chat[]> => (await api("GET", `/chats?channel=${channelId}&limit=100`)).body.chats;
+  const list = async (): Promise<Chat[]> => (await api("GET", `/chats?channel=${channelId}&limit=100`)).body.chats;
+  const chats = async () => {
+    // An object tells the organization of its contact's addresses after it has answered.
+    for (const { id } of await list()) await workIsDone(env.CHATS.getByName(id));
+    return list();
+  };
   return {
     chats,
     /** The channel's only chat. */
