@@ -6,6 +6,7 @@ export { ChannelObject } from "./channels/object/channel-object.ts";
 export { ChatObject } from "./chats/object/chat-object.ts";
 export { KeyObject } from "./keys/object/key-object.ts";
 export { OrganizationObject } from "./organizations/object/organization-object.ts";
+export { SearchIndexObject } from "./search/object/search-index-object.ts";
 export { WebhookObject } from "./webhooks/object/webhook-object.ts";
 
 /** The cron trigger, each minute. */

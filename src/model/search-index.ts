@@ -1,4 +1,4 @@
-import type { Direction } from "./message.ts";
+import type { Message } from "./message.ts";
 
 /** The object of an index: an organization has several, counted from 1. */
 export interface IndexOwner {
@@ -11,7 +11,7 @@ export interface IndexedMessage {
   seq: number;
   /** When it was created, Unix milliseconds. */
   at: number;
-  direction: Direction;
+  direction: Message["direction"];
   /** What a search compares, as `folded` returns it. */
   text: string;
 }
@@ -28,7 +28,7 @@ export interface IndexChange {
   removeUpTo: number;
 }
 
-/** `isFull`: later messages should go to the next index. `gone`: the index was erased for good. */
+/** `isFull`: later messages should go to the next index. `gone`: the index was erased, and stays empty. */
 export type IndexAnswer = { outcome: "ok"; isFull: boolean } | { outcome: "gone" };
 
 /** A message that may contain what is searched: its chat must verify it. */
@@ -44,7 +44,7 @@ export interface CandidatesAsked {
   /** Only messages behind this one in the order: the latest `at` first, then the greater chat id, then the greater seq. */
   before: Candidate | null;
   channelId: string | null;
-  direction: Direction | null;
+  direction: Message["direction"] | null;
   /** Unix milliseconds, both included; null for no bound. */
   since: number | null;
   until: number | null;

@@ -1,6 +1,6 @@
 /** Names an object. */
 export interface Named {
-  binding: "KEYS" | "ORGANIZATIONS" | "CHATS" | "CHANNELS" | "WEBHOOKS";
+  binding: "KEYS" | "ORGANIZATIONS" | "CHATS" | "CHANNELS" | "WEBHOOKS" | "SEARCH_INDEXES";
   id: string;
 }
 

@@ -27,6 +27,7 @@ export function disturb(worker: typeof Worker): void {
     CHATS: worker.ChatObject,
     CHANNELS: worker.ChannelObject,
     WEBHOOKS: worker.WebhookObject,
+    SEARCH_INDEXES: worker.SearchIndexObject,
   };
   for (const [name, objectClass] of Object.entries(classes)) {
     disturbCalls(env[name as keyof typeof classes], methodsOf(objectClass));

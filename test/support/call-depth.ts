@@ -23,6 +23,7 @@ const CLASSES = {
   CHATS: worker.ChatObject,
   CHANNELS: worker.ChannelObject,
   WEBHOOKS: worker.WebhookObject,
+  SEARCH_INDEXES: worker.SearchIndexObject,
 };
 
 /**

@@ -24,7 +24,7 @@ export function outageError(outage: Outage, more = ""): Error {
 const unreachable = () => Object.assign(new Error(LOST), { retryable: true });
 const brokeOff = () => new Error("internal error; reference = 0123456789abcdef");
 
-export const NAMESPACES = ["ORGANIZATIONS", "KEYS", "CHATS", "CHANNELS", "WEBHOOKS"] as const;
+export const NAMESPACES = ["ORGANIZATIONS", "KEYS", "CHATS", "CHANNELS", "WEBHOOKS", "SEARCH_INDEXES"] as const;
 type Objects = (typeof NAMESPACES)[number];
 
 type Stub = Record<PropertyKey, unknown>;

@@ -17,6 +17,7 @@ export class KeyObject extends counting(service.KeyObject) {
 }
 export class ChannelObject extends counting(service.ChannelObject) {}
 export class WebhookObject extends counting(service.WebhookObject) {}
+export class SearchIndexObject extends counting(service.SearchIndexObject) {}
 
 export class OrganizationObject extends counting(service.OrganizationObject) {
   /** What alarms of chats call belongs to no request. */

@@ -25,4 +25,4 @@ export default {
   },
 } satisfies ExportedHandler<DelayedEnv>;
 
-export { ChannelObject, ChatObject, KeyObject, WebhookObject } from "../../../src/index.ts";
+export { ChannelObject, ChatObject, KeyObject, SearchIndexObject, WebhookObject } from "../../../src/index.ts";

@@ -54,6 +54,7 @@ function open<C extends ObjectClass>(Original: C) {
 export class KeyObject extends open(service.KeyObject) {}
 export class ChannelObject extends open(service.ChannelObject) {}
 export class WebhookObject extends open(service.WebhookObject) {}
+export class SearchIndexObject extends open(service.SearchIndexObject) {}
 export class OrganizationObject extends open(service.OrganizationObject) {}
 export class ChatObject extends open(service.ChatObject) {}
 

@@ -13,6 +13,7 @@ const OBJECTS = {
   CHATS: "ChatObject",
   CHANNELS: "ChannelObject",
   WEBHOOKS: "WebhookObject",
+  SEARCH_INDEXES: "SearchIndexObject",
 };
 
 export type Secrets = Record<"ADMIN_TOKEN" | "KEY_SECRET" | "CREDENTIALS_KEY", string>;

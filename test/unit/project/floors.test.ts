@@ -17,6 +17,7 @@ const FLOORS = [
   "webhooks",
   "organizations",
   "chats",
+  "search",
   "management",
   "export",
   "inbound",

@@ -46,6 +46,8 @@ export class WebhookObject extends service.WebhookObject {
   }
 }
 
+export { SearchIndexObject } from "../../../../src/index.ts";
+
 /** Its alarm can be silent, and its bucket keep what it deletes. */
 export class ChatObject extends service.ChatObject {
   constructor(...[state, own]: Given) {

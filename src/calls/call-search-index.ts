@@ -1,0 +1,17 @@
+import type { IndexOwner } from "../model/search-index.ts";
+import { callObject, NEARBY } from "./call-object.ts";
+
+type SearchIndexStub = ReturnType<Env["SEARCH_INDEXES"]["getByName"]>;
+
+/**
+ * Calls the object of an index. No other function names this object. Its name begins with the organization's id, so it is
+ * in the organization's jurisdiction.
+ * @throws ApiError `unavailable` if the object does not answer
+ */
+export function callSearchIndex<R>(
+  env: Env,
+  { organizationId, number }: IndexOwner,
+  call: (index: SearchIndexStub) => R,
+): Promise<Awaited<R>> {
+  return callObject(env.SEARCH_INDEXES, `${organizationId}:${number}`, call, NEARBY);
+}

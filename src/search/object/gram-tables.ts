@@ -1,0 +1,135 @@
+/** What one table of grams holds. A search reads a whole table in one step, so its size limits the step. */
+export interface GramTable {
+  number: number;
+  /** How many messages were ever added, and how many characters. */
+  messages: number;
+  characters: number;
+  /** All ids of its messages are from `low` to `high`. It has none if `low` is greater. */
+  low: number;
+  high: number;
+  /** The id of a message may be of a later second than its time, by this many seconds at most. */
+  shift: number;
+}
+
+/** The bounds of an index. */
+export interface IndexLimits {
+  /** A table of grams with as many messages or characters gets no other messages. */
+  tableMessages: number;
+  tableCharacters: number;
+  /** An index with as many messages or bytes says that it is full. */
+  messages: number;
+  bytes: number;
+}
+
+type Row = GramTable & Record<string, SqlStorageValue>;
+
+/** The tables of grams, in which FTS5 finds messages. Only the last one gets new messages. */
+export class GramTables {
+  readonly #storage: DurableObjectStorage;
+  readonly #limits: () => IndexLimits;
+  #tables: GramTable[] | undefined;
+  readonly #changed = new Set<GramTable>();
+
+  constructor(storage: DurableObjectStorage, limits: () => IndexLimits) {
+    this.#storage = storage;
+    this.#limits = limits;
+  }
+
+  /** A write failed, so that memory and storage may differ. */
+  forget(): void {
+    this.#tables = undefined;
+    this.#changed.clear();
+  }
+
+  /** All tables, the oldest first. */
+  get all(): readonly GramTable[] {
+    return this.#known;
+  }
+
+  get isFull(): boolean {
+    const { messages, bytes } = this.#limits();
+    const taken = this.#known.reduce((sum, table) => sum + table.messages, 0);
+    return taken >= messages || this.#sql.databaseSize >= bytes;
+  }
+
+  /**
+   * Adds a table if the last one takes no more messages. It has a commit of its own: if the commit that creates a table of
+   * FTS5 also wrote to it and failed, no later commit would succeed.
+   */
+  prepare(): void {
+    const { tableMessages, tableCharacters } = this.#limits();
+    const last = this.#known.at(-1);
+    if (last && last.messages < tableMessages && last.characters < tableCharacters) return;
+    const number = this.#known.length;
+    const [low, high] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
+    this.#changed.add({ number, messages: 0, characters: 0, low, high, shift: 0 });
+    this.#storage.transactionSync(() => {
+      // The texts are in the chats. `detail=none` stores which messages have a word, and not where.
+      this.#sql.exec(`create virtual table ${nameOf(number)}
+        using fts5(words, content='', contentless_delete=1, tokenize='ascii', detail=none)`);
+      this.store();
+    });
+    this.#tables = undefined;
+  }
+
+  /**
+   * Adds a new message to the last table.
+   * @param shift how many seconds its id is later than its time
+   * @returns the table's number
+   */
+  add(id: number, shift: number): number {
+    const table = this.#table(this.#known.length - 1);
+    table.messages++;
+    table.low = Math.min(table.low, id);
+    table.high = Math.max(table.high, id);
+    table.shift = Math.max(table.shift, shift);
+    this.#changed.add(table);
+    return table.number;
+  }
+
+  /** Stores the words of a message that a table has, instead of those it had. @param characters of its text */
+  write(number: number, id: number, words: string, characters: number): void {
+    this.#sql.exec(`insert or replace into ${nameOf(number)} (rowid, words) values (?, ?)`, id, words);
+    const table = this.#table(number);
+    table.characters += characters;
+    this.#changed.add(table);
+  }
+
+  remove(number: number, id: number): void {
+    this.#sql.exec(`delete from ${nameOf(number)} where rowid = ?`, id);
+  }
+
+  /** Stores what changed in memory. Part of each commit. */
+  store(): void {
+    const statement = "insert or replace into gram_tables values (?, ?, ?, ?, ?, ?)";
+    for (const { number, messages, characters, low, high, shift } of this.#changed) {
+      this.#sql.exec(statement, number, messages, characters, low, high, shift);
+    }
+    this.#changed.clear();
+  }
+
+  /** SQL for the ids of messages in a table that a query finds: those between two ids, the greatest first. */
+  idsIn({ number }: GramTable): string {
+    const name = nameOf(number);
+    return `select rowid as id from ${name} where ${name} match ? and rowid between ? and ? order by rowid desc limit ?`;
+  }
+
+  #table(number: number): GramTable {
+    const table = this.#known[number];
+    if (!table) throw new Error(`There is no table ${number}`);
+    return table;
+  }
+
+  get #known(): GramTable[] {
+    this.#tables ??= this.#sql.exec<Row>("select * from gram_tables order by number").toArray();
+    return this.#tables;
+  }
+
+  get #sql(): SqlStorage {
+    return this.#storage.sql;
+  }
+}
+
+function nameOf(number: number): string {
+  return `grams_${number}`;
+}

@@ -1,0 +1,11 @@
+/**
+ * `chats` gives a chat a number, because its id is long. `messages.id` is ordered by seconds, see `MessageTable`.
+ * `gram_tables` describes the tables of FTS5, which `GramTables` creates.
+ */
+export const INDEX_SCHEMA = [
+  `create table chats (number integer primary key, id text not null unique);
+  create table messages (id integer primary key, chat integer not null, seq integer not null, at integer not null,
+    gram_table integer not null, unique (chat, seq));
+  create table gram_tables (number integer primary key, messages integer not null, characters integer not null,
+    low integer not null, high integer not null, shift integer not null)`,
+] as const;

@@ -1,0 +1,116 @@
+import { DurableObject } from "cloudflare:workers";
+import type {
+  CandidatesAnswer,
+  CandidatesAsked,
+  IndexAnswer,
+  IndexChange,
+  IndexOwner,
+} from "../../model/search-index.ts";
+import { prepareSchema } from "../../platform/object/schema-steps.ts";
+import { CandidatePages } from "./candidate-pages.ts";
+import { GramTables, type IndexLimits } from "./gram-tables.ts";
+import { MessageTable } from "./message-table.ts";
+import { INDEX_SCHEMA } from "./schema.ts";
+import { SharedCommits } from "./shared-commits.ts";
+
+const LIMITS: IndexLimits = {
+  tableMessages: 100_000,
+  tableCharacters: 15_000_000,
+  messages: 1_000_000,
+  bytes: 1_000_000_000,
+};
+const GONE: IndexAnswer = { outcome: "gone" };
+
+/** What works on the object's tables. Deleting the index drops it. */
+interface Parts {
+  grams: GramTables;
+  messages: MessageTable;
+  commits: SharedCommits;
+  pages: CandidatePages;
+}
+
+/**
+ * An index of an organization's messages: it finds those that may contain a text. It has no texts, but their grams. It
+ * belongs to the organization that first feeds it.
+ */
+export class SearchIndexObject extends DurableObject<Env> {
+  #parts: Parts | undefined;
+
+  /** Tests have smaller ones. */
+  static get limits(): IndexLimits {
+    return LIMITS;
+  }
+
+  /** Takes what changed in a chat. Calls at the same time share a commit. An index that is full takes it, too. */
+  async index({ organizationId }: IndexOwner, change: IndexChange): Promise<IndexAnswer> {
+    const parts = this.#of(organizationId) ?? this.#begin(organizationId);
+    if (!parts || !(await parts.commits.do(parts.messages.change(change)))) return GONE;
+    return { outcome: "ok", isFull: parts.grams.isFull };
+  }
+
+  /** A page of the messages that may contain a text. */
+  async candidates(organizationId: string, asked: CandidatesAsked): Promise<CandidatesAnswer> {
+    const parts = this.#of(organizationId);
+    return parts ? parts.pages.read(asked) : { candidates: [], hasMore: false };
+  }
+
+  /** Removes all messages of a chat. */
+  async removeChat(organizationId: string, chatId: string): Promise<void> {
+    const parts = this.#of(organizationId);
+    await parts?.commits.do(parts.messages.removeChat(chatId));
+  }
+
+  /** Deletes the index permanently. A mark stays, so that a late call stores nothing. */
+  async erase(): Promise<void> {
+    const parts = this.#parts;
+    this.#parts = undefined;
+    parts?.commits.drop();
+    const deleted = this.ctx.storage.deleteAll();
+    this.ctx.storage.kv.put("erased", true);
+    await deleted;
+  }
+
+  /** The parts of an index of this organization; undefined if there is none. */
+  #of(organizationId: string): Parts | undefined {
+    const { storage } = this.ctx;
+    if (storage.kv.get("organization") !== organizationId) return undefined;
+    if (!this.#parts) prepareSchema(storage, INDEX_SCHEMA);
+    this.#parts ??= this.#open();
+    return this.#parts;
+  }
+
+  /** The same for its first message; undefined if the index is another organization's, or was erased. */
+  #begin(organizationId: string): Parts | undefined {
+    const { kv } = this.ctx.storage;
+    if (kv.get("organization") !== undefined || kv.get("erased")) return undefined;
+    kv.put("organization", organizationId);
+    return this.#of(organizationId);
+  }
+
+  #open(): Parts {
+    const { storage } = this.ctx;
+    const { sql } = storage;
+    const grams = new GramTables(storage, () => SearchIndexObject.limits);
+    const messages = new MessageTable(sql, grams);
+    const transaction = (writes: () => void) => {
+      try {
+        grams.prepare();
+        storage.transactionSync(() => {
+          writes();
+          grams.store();
+        });
+      } catch (error) {
+        grams.forget();
+        throw error;
+      }
+    };
+    const commits = new SharedCommits(transaction, (work) => this.ctx.waitUntil(work));
+    const parts: Parts = {
+      grams,
+      messages,
+      commits,
+      pages: new CandidatePages(sql, grams, () => this.#parts === parts),
+    };
+    return parts;
+  }
+}

@@ -1,0 +1,74 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { newId } from "../../../../src/model/id.ts";
+import type { Candidate } from "../../../../src/model/search-index.ts";
+import { Random } from "../../../support/random.ts";
+import { changeOf, limitIndexes, messageOf, newIndex, storedIn } from "./fixtures.ts";
+import { IndexedModel } from "./indexed-model.ts";
+
+const SEEDS = env.TEST_SEED ? [Number(env.TEST_SEED)] : [1, 2, 3, 4];
+
+test.each(SEEDS)("a search finds what a plain scan finds, in its order and on any pages (SEED=%i)", async (seed) => {
+  const random = new Random(seed);
+  limitIndexes(random.pick([{ tableMessages: 10 }, { tableMessages: 40 }, { tableCharacters: 500 }]));
+  const model = new IndexedModel(random, 6);
+  for (let round = 0; round < 20; round++) {
+    for (let acts = random.between(1, 8); acts > 0; acts--) await model.act();
+    for (let searches = 0; searches < 4; searches++) await model.compare();
+  }
+  expect((await storedIn(model.index)).tables.length).toBeGreaterThan(2);
+});
+
+test("more messages of one second than it has ids are found in their order, also on pages", async () => {
+  limitIndexes({ tableMessages: 1_500 });
+  const index = newIndex();
+  const chatId = newId("cht", null);
+  const at = Date.UTC(2026, 0, 1);
+  // Those of the next second come first, and those of the second before last.
+  const times = [1_500, 999, 0, 500, -1];
+  const put = times.flatMap((ms, n) =>
+    Array.from({ length: 500 }, (_, i) => messageOf(n * 500 + i + 1, "WORD", at + ms)),
+  );
+  await index.index(changeOf(chatId, { put }));
+  const expected = put
+    .map(({ seq, at: time }) => ({ at: time, chatId, seq }))
+    .toSorted((a, b) => b.at - a.at || b.seq - a.seq);
+  const found: Candidate[] = [];
+  for (let before: Candidate | null = null; ; before = found.at(-1) ?? null) {
+    const page = await index.candidates({ search: "WORD", before, limit: 190 });
+    found.push(...page.candidates);
+    if (!page.hasMore) break;
+  }
+  expect(found).toEqual(expected);
+  const within = await index.candidates({ search: "WORD", since: at + 1, until: at + 999, limit: 10 });
+  expect(within).toEqual({ candidates: expected.filter((each) => each.at <= at + 999).slice(0, 10), hasMore: true });
+});
+
+test("a message keeps its time when its text is edited", async () => {
+  const index = newIndex();
+  const chatId = newId("cht", null);
+  await index.index(changeOf(chatId, { put: [messageOf(1, "EARLY WORD"), messageOf(2, "LATER WORD")] }));
+  await index.index(changeOf(chatId, { put: [messageOf(1, "ANOTHER WORD")] }));
+  const seqs = async (search: string) => (await index.candidates({ search })).candidates.map(({ seq }) => seq);
+  expect(await seqs("WORD")).toEqual([2, 1]);
+  expect(await seqs("EARLY")).toEqual([]);
+  expect(await seqs("ANOTHER")).toEqual([1]);
+});
+
+test("a search of only what is newer than a table does not read the table", async () => {
+  limitIndexes({ tableMessages: 2 });
+  const index = newIndex();
+  const chatId = newId("cht", null);
+  for (let seq = 1; seq <= 6; seq++) await index.index(changeOf(chatId, { put: [messageOf(seq, "WORD")] }));
+  const read = async (limit: number) => {
+    const spy = await runInDurableObject(index.object(), (_object, { storage }) => vi.spyOn(storage.sql, "exec"));
+    await index.candidates({ search: "WORD", limit });
+    const tables = new Set(spy.mock.calls.flatMap(([query]) => /from (grams_\d)/.exec(query)?.[1] ?? []));
+    spy.mockRestore();
+    return [...tables];
+  };
+  expect(await read(1)).toEqual(["grams_2"]);
+  expect(await read(3)).toEqual(["grams_2", "grams_1"]);
+  expect(await read(6)).toEqual(["grams_2", "grams_1", "grams_0"]);
+});
