@@ -23,6 +23,7 @@ import { ownKeyRoutes } from "./keys/routes.ts";
 import { ApiError, unavailable } from "./model/error.ts";
 import { causeOf } from "./platform/log.ts";
 import { isQuotaRefusal } from "./platform/quota.ts";
+import { searchRoutes } from "./search/routes.ts";
 import { webRoutes } from "./visitors/routes.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
@@ -44,6 +45,7 @@ app.on("POST", "/api/v1/members/:id/sign-in-link", needs("ADMIN_TOKEN"));
 app.use("/api/v1/*", allOf(needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate()));
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
+app.route("/api/v1", searchRoutes);
 app.route("/api/v1", eventRoutes);
 app.route("/api/v1", ownManagementRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());

@@ -17,22 +17,29 @@ import {
   presentOrganization,
 } from "../management/organizations.ts";
 import { replyRoutesFor } from "../management/reply-routes.ts";
+import { checkOrganizationPatch, withSearch } from "../management/search-setting.ts";
 import { readStats } from "../management/stats.ts";
 import { historyRoutesFor } from "../management/stats-routes.ts";
 import { templateRoutesFor } from "../management/template-routes.ts";
+import { PERMISSIONS } from "../model/permission.ts";
 import { webhookRoutesFor } from "../webhooks/routes.ts";
 
-const { acts, needs, actorOf, organizationOf } = keyAccess;
+const { acts, needs, actorOf, organizationOf, isAllowed } = keyAccess;
 
 /** The routes of keys that manage their organization. The operator has the same under `/admin/v1`. */
 export const ownManagementRoutes = new Hono<AdminEnv>()
   .get("/organization", needs(null), noQuery, async (c) => {
     const organization = await findOrganization(c.env, actorOf(c).scope, organizationOf(c));
-    return c.json({ organization: presentOrganization(organization) });
+    return c.json({ organization: await withSearch(c.env, presentOrganization(organization)) });
   })
   .patch("/organization", acts("organization.update", { body: ownOrganizationPatch }), async (c) => {
     const { scope } = actorOf(c);
-    return c.json({ organization: await patchOrganization(c.env, scope, organizationOf(c), c.req.valid("json")) });
+    const patch = c.req.valid("json");
+    checkOrganizationPatch(
+      patch,
+      PERMISSIONS.filter((permission) => isAllowed(c, permission)),
+    );
+    return c.json({ organization: await patchOrganization(c.env, scope, organizationOf(c), patch) });
   })
   .get("/stats", needs("stats:read"), validQuery(pageQuery), async (c) => {
     return c.json(await readStats(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("query")));

@@ -25,14 +25,16 @@ const MAX_LABEL_ID = 64;
 
 const isChannel = (text: string) => CHANNEL_KINDS.some((kind) => kind === text) || isId("chn", text);
 
-const channelFilter = z
+/** A channel's id, or a kind of channels. */
+export const channelFilter = z
   .string()
   .check(z.refine((text) => text !== "", { error: "must not be empty", abort: true }))
   .check(z.refine(isChannel, "must be a channel's id or kind"));
 
 /** Nobody, as the filter `assignee`. */
 const NOBODY = "none";
-const assigneeFilter = z
+/** A member's id, or nobody. `assigneeIn` reads it. */
+export const assigneeFilter = z
   .string()
   .check(z.refine((text) => text === NOBODY || isId("mbr", text), "must be a member's id, or none"));
 
@@ -95,7 +97,7 @@ export async function listChats(
 ): Promise<JsonWithETag> {
   const { limit, channel, contact, search, state, person, label } = query;
   const waiting = waitingFor(query);
-  const assignee = query.assignee === NOBODY ? null : query.assignee;
+  const assignee = assigneeIn(query.assignee);
   const filter = filterIn(query, waiting);
   const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
@@ -119,6 +121,11 @@ export async function listChats(
   if (list) return list;
   const isChat = filter === undefined && isId("cht", query.before ?? "");
   throw fault(cursorOf(filter), isChat ? "is not a chat of this organization" : "is not a cursor of this list");
+}
+
+/** A member's id; null for nobody, undefined for everybody. */
+export function assigneeIn(assignee: string | undefined): string | null | undefined {
+  return assignee === NOBODY ? null : assignee;
 }
 
 function waitingFor({

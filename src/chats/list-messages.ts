@@ -7,10 +7,9 @@ import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
 import type { MessageFilter } from "../model/chat-answers.ts";
 import { MESSAGE_TYPES } from "../model/content.ts";
-import { atMost, notEmpty } from "../model/field.ts";
-import { folded } from "../model/folding.ts";
 import type { ListPosition } from "../model/list-page.ts";
 import { DIRECTIONS, MESSAGE_STATUSES } from "../model/message.ts";
+import { searchText } from "../model/search-text.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
@@ -18,21 +17,7 @@ import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 import { withinBudget } from "./search-budget.ts";
 
-const MIN_SEARCH = 2;
 const FILTERS = ["status", "direction", "type", "search"];
-export const MAX_SEARCH = 100;
-
-const searchText = z.string().check(
-  z.refine((text) => text.length >= MIN_SEARCH, {
-    error: `must have at least ${MIN_SEARCH} characters`,
-    abort: true,
-  }),
-  // For the document: an emoji of two units is one character there.
-  notEmpty,
-  ...atMost(MAX_SEARCH),
-  z.refine((text) => folded(text).trim() !== "", "must have a visible character"),
-);
-
 /** A scheduled message has no place in the chat, so it is in no list of the chat's messages. */
 const listedStatus = z.enum(
   MESSAGE_STATUSES.filter((status) => status !== "SCHEDULED"),

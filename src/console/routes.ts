@@ -11,6 +11,7 @@ import { organizationRoutes } from "../management/organization-routes.ts";
 import { presentOrganization } from "../management/organizations.ts";
 import { ApiError } from "../model/error.ts";
 import { PERMISSIONS } from "../model/permission.ts";
+import { searchRoutes } from "../search/routes.ts";
 import { PREVIEW_HEADERS, PREVIEW_PAGE } from "../visitors/page.ts";
 import type { ConsoleEnv } from "./context.ts";
 import { endSession } from "./ended-sessions.ts";
@@ -98,7 +99,7 @@ consoleRoutes.use("/api/organizations/:id", requireOperator());
 consoleRoutes.route("/api", organizationRoutes as unknown as Hono<ConsoleEnv>);
 
 consoleRoutes.use(`${ORGANIZATION}/*`, enterOrganization());
-for (const routes of [chatRoutes, eventRoutes, ownManagementRoutes]) {
+for (const routes of [chatRoutes, searchRoutes, eventRoutes, ownManagementRoutes]) {
   consoleRoutes.route(ORGANIZATION, routes as unknown as Hono<ConsoleEnv>);
 }
 consoleRoutes.all("/api/*", (c) => c.notFound());

@@ -126,6 +126,7 @@ export async function eraseOrganization(env: Env, id: string) {
     remove: (ids) => db.delete(channels).where(inArray(channels.id, ids)),
   });
   throwFailure(work);
+  await callOrganization(env, id, (object) => object.eraseSearch());
   await callOrganization(env, id, (object) => object.erase());
   await db.batch([
     db.delete(templates).where(eq(templates.organizationId, id)),

@@ -18,6 +18,7 @@ import {
   patchOrganization,
   presentOrganization,
 } from "./organizations.ts";
+import { withSearch } from "./search-setting.ts";
 
 const { acts } = operatorAccess;
 /** The query of `GET /organizations`. */
@@ -34,7 +35,8 @@ export const organizationRoutes = new Hono<AdminEnv>()
     return c.json({ organizations: rows.map(presentOrganization), pagination });
   })
   .get("/organizations/:id", noQuery, async (c) => {
-    return c.json({ organization: presentOrganization(await findOrganization(c.env, "any", c.req.param("id"))) });
+    const organization = await findOrganization(c.env, "any", c.req.param("id"));
+    return c.json({ organization: await withSearch(c.env, presentOrganization(organization)) });
   })
   .patch("/organizations/:id", acts("organization.update", { body: organizationPatch }), async (c) => {
     return c.json({ organization: await patchOrganization(c.env, "any", c.req.param("id"), c.req.valid("json")) });

@@ -13,6 +13,7 @@ import { newId } from "../model/id.ts";
 import { PRESETS } from "../model/permission.ts";
 import { pick } from "../model/pick.ts";
 import { REGIONS } from "../model/region.ts";
+import type { SearchState } from "../model/search-index.ts";
 import { isoTime } from "../model/time.ts";
 import { warnIfFails } from "../platform/log.ts";
 import {
@@ -25,6 +26,7 @@ import {
   selfServiceBody,
 } from "./limits.ts";
 import { MAX_NAME, newMember, ownerBody, presentMember } from "./members.ts";
+import { searchBody, setSearch, withSearch } from "./search-setting.ts";
 
 type Organization = typeof organizations.$inferSelect;
 
@@ -37,10 +39,14 @@ export const newOrganizationBody = z.object({
   limits: optional(limitsBody),
   selfService: optional(selfServiceBody),
   temporary: optional(z.boolean()),
+  search: optional(searchBody),
 });
 
 /** The body of `PATCH /organization`: what an organization sets itself. */
-export const ownOrganizationPatch = z.object({ assignOnAnswer: z.optional(z.boolean()) });
+export const ownOrganizationPatch = z.object({
+  assignOnAnswer: z.optional(z.boolean()),
+  search: optional(searchBody),
+});
 
 /** The body of `PATCH /organizations/{id}`. */
 export const organizationPatch = z.extend(ownOrganizationPatch, {
@@ -77,11 +83,14 @@ export async function createOrganization(env: Env, act: RequestAct, body: z.outp
     await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
     // Only an object's first call says where it lives. Without a region, that is the place of the operator.
     await act.begin(organization.region);
+    // Nothing is to be filled, so it costs nothing until the first message.
+    if (body.search?.on !== false) await setSearch(env, "any", organization.id, true);
   } catch (error) {
     await removeNew(env, organization.id);
     throw error;
   }
-  return { organization: presentOrganization(organization), member: presentMember(member) };
+  const shown = await withSearch(env, presentOrganization(organization));
+  return { organization: shown, member: presentMember(member) };
 }
 
 /** Removes an organization that nobody knows yet. */
@@ -100,9 +109,14 @@ async function removeNew(env: Env, id: string): Promise<void> {
 /**
  * Changes an organization. Absent fields and limits stay as they are. If another request changes the
  * organization in between, it is read again, so that no change is lost.
+ * @throws ApiError as `setSearch`, before anything is changed
  */
 export async function patchOrganization(env: Env, scope: Scope, id: string, patch: z.output<typeof organizationPatch>) {
   const db = directory(env);
+  if (patch.search) {
+    await activeOrganization(db, scope, id);
+    await setSearch(env, scope, id, patch.search.on);
+  }
   const changed = await retryOnConflict(id, async () => {
     const before = await activeOrganization(db, scope, id);
     const { assignOnAnswer, name, limits, selfService } = patch;
@@ -118,7 +132,7 @@ export async function patchOrganization(env: Env, scope: Scope, id: string, patc
     return organization ?? null;
   });
   await refreshOrganization(env, id);
-  return presentOrganization(changed);
+  return withSearch(env, presentOrganization(changed));
 }
 
 /** A condition: the columns that a change depends on still have the values of `row`. */
@@ -140,6 +154,9 @@ export async function activeOrganization(db: Directory, scope: Scope, id: string
   if (organization.erasingAt !== null) throw new ApiError(noOrganization(scope));
   return organization;
 }
+
+/** An organization as the API shows it. Only a response with a single one says whether its messages can be searched. */
+export type ShownOrganization = ReturnType<typeof presentOrganization> & { search?: SearchState | undefined };
 
 export function presentOrganization(organization: Organization) {
   const { limits, selfService, assignOnAnswer, temporary, createdAt } = organization;

@@ -22,7 +22,7 @@ interface ActionSpec {
 /** All actions that leave a row in an organization's audit log. */
 export const ACTIONS = {
   "organization.create": { needs: "operator", target: "org", creates: true },
-  "organization.update": { needs: "members:write", target: "org" },
+  "organization.update": { needs: "organization:write", target: "org" },
   "organization.delete": { needs: "operator", target: "org" },
   "organization.export": { needs: "data:export", target: "org", isResumed: true },
   "member.create": { needs: "members:write", target: "mbr", creates: true },

@@ -74,6 +74,20 @@ export interface MoveBody {
   expiresAt?: number | null | undefined;
 }
 
+/** The JSON of those of the asked messages that contain the text, in their order; null for the others. */
+export interface MatchingAnswer {
+  outcome: "ok";
+  docs: (string | null)[];
+  /** How many characters were examined. */
+  work: number;
+}
+
+/** `isDone`: all that was said in the chat is indexed. */
+export interface FillSearchAnswer {
+  outcome: "ok";
+  isDone: boolean;
+}
+
 /** A request to send a failed message again. `id`, `calledAt` and the times are as in `Draft`. */
 export interface ResendRequest {
   id: string;

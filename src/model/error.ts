@@ -109,6 +109,10 @@ export const ERRORS = {
       "The organization has reached its limit of templates. Delete one, or ask the operator to raise limits.templates",
     channel_limit:
       "The organization has reached its limit of channels. Delete one, or ask the operator to raise limits.channels",
+    search_off:
+      "The organization's search is off. Turn it on with PATCH /organization { search: { on: true } }, or search one chat with GET /chats/{id}/messages?search=",
+    search_filled_today:
+      "The organization's search was turned on in the last 24 hours already. It stays off: turn it on again later",
     reply_exists: "The organization has a saved reply with this shortcut. Change that one, or use another shortcut",
     reply_limit: "The organization already has 1,000 saved replies. Delete one first",
     label_exists: "The organization has a label with this name. Use that one, or another name",

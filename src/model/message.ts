@@ -34,6 +34,7 @@ export const MAX_VALUE = 500;
 export const MAX_METADATA_BYTES = 4_096;
 
 export const DIRECTIONS = ["OUTBOUND", "INBOUND"] as const;
+export type Direction = (typeof DIRECTIONS)[number];
 
 export const MESSAGE_STATUSES = [
   "SCHEDULED",

@@ -1,7 +1,16 @@
+import { toDigits } from "./id.ts";
+
 /** A list of values as opaque text: base64url of its JSON. Clients pass such a text back unread. */
 export function writeOpaque(values: readonly unknown[]): string {
   const bytes = new TextEncoder().encode(JSON.stringify(values));
   return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/** A short hash (FNV-1a) of values, as JSON. It protects from mistakes alone. */
+export function shortHashOf(values: readonly unknown[]): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(JSON.stringify(values))) hash = Math.imul(hash ^ byte, 0x01000193);
+  return toDigits(hash >>> 0);
 }
 
 /** A place in a list of one owner, an organization or a chat, as a cursor. It is not signed, and must grant nothing. */

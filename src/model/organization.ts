@@ -12,6 +12,7 @@ import type { Outcome } from "./network.ts";
 import type { Permission } from "./permission.ts";
 import type { PriceCount } from "./received.ts";
 import type { Region } from "./region.ts";
+import type { SearchTargets } from "./search-index.ts";
 import type { WebhookList } from "./webhook.ts";
 import type { WorkState } from "./work-state.ts";
 
@@ -104,6 +105,9 @@ export interface ExportedChat {
   doc: string;
 }
 
+/** A chat beside the messages that a search found in it. */
+export type FoundChat = Pick<Chat, "id" | "channel" | "contact">;
+
 /** How many attempts ended with each outcome, named as in the log line `attempt`. */
 export type AttemptCounts = Counts<Outcome["outcome"]>;
 
@@ -175,6 +179,8 @@ export type ReportAnswer =
       listeningForMs: number;
       webhooks?: NewWebhooks;
       retention?: ChatRetention | undefined;
+      /** Null while the organization's search is off. Absent in what an object of an earlier version says. */
+      search?: SearchTargets | null;
     }
   | { outcome: "unknown" };
 

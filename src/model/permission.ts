@@ -42,12 +42,18 @@ const COMBINED = {
   "channels:delete": ["channels:write", "chats:erase"],
   // Anyone who knows an identity secret can read and write as a visitor.
   "channels:identity": ["channels:write", "messages:read", "messages:send"],
+  // A search of all chats also says which chats there are.
+  "search:read": ["chats:read", "messages:read"],
+  // It copies what all messages say into an index.
+  "search:write": ["channels:write", "messages:read"],
 } as const satisfies Record<string, readonly Permission[]>;
 
 /** What needs only one of several permissions. */
 const EITHER = {
   // Its author can delete a note, and so can anyone who may delete it with its chat.
   "notes:delete": ["notes:write", "chats:erase"],
+  // Each of its settings says what it needs.
+  "organization:write": ["members:write", "channels:write"],
 } as const satisfies Record<string, readonly Permission[]>;
 
 /** What a route needs: one permission, or the name of several. */

@@ -56,3 +56,26 @@ export interface CandidatesAnswer {
   candidates: Candidate[];
   hasMore: boolean;
 }
+
+/** Where the chats of an organization put their messages while its search is on. */
+export interface SearchTargets {
+  /** Another one means other indexes, which are empty. */
+  generation: number;
+  /** The index of new messages. */
+  live: number;
+  /** The index of the messages that were there before. */
+  fill: number;
+  /** Before when, Unix milliseconds. */
+  begunAt: number;
+}
+
+/** The search of an organization, as its settings show it. */
+export interface SearchState {
+  state: "off" | "filling" | "on";
+  /** How many chats the last fill has asked for what they said before, of how many. */
+  done: number;
+  total: number;
+}
+
+/** `filled_today`: a client began a fill in the last 24 hours. */
+export type SearchAnswer = { outcome: "ok" | "filled_today"; search: SearchState } | { outcome: "no_organization" };

@@ -23,6 +23,7 @@ import { templateOperations } from "./operator/templates.ts";
 import { OWN_OPERATIONS } from "./own-operations.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedule-operations.ts";
+import { SEARCH_OPERATIONS } from "./search-operations.ts";
 import { ROOT_DEFAULTS, ROOT_OPERATIONS, WEB_DEFAULTS, WEB_OPERATIONS } from "./web-operations.ts";
 import { webhookCalls } from "./webhook-calls.ts";
 import { webhookOperations } from "./webhook-operations.ts";
@@ -107,6 +108,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     {
       operations: [
         ...PUBLIC_OPERATIONS,
+        ...SEARCH_OPERATIONS,
         ...SCHEDULE_OPERATIONS,
         ...NOTE_OPERATIONS,
         ...MESSAGE_OPERATIONS,

@@ -95,6 +95,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   reply_exists: "Another saved reply of the organization has this `shortcut`.",
   reply_limit: `The organization has ${shown(MAX_REPLIES)} saved replies already.`,
   label_exists: "Another label of the organization has this name. Case, width and accents make no difference.",
+  search_off: "The organization's search is off.",
+  search_filled_today: "The search was turned on in the last 24 hours already.",
   label_limit: `The organization has ${shown(MAX_LABELS)} labels already, or the chat ${MAX_LABELS_OF_CHAT}.`,
   template_synced:
     "The template comes from the network, which approved its name, body and language. Only the network can change them.",

@@ -49,6 +49,7 @@ const organization: Example<typeof operator.organizationSchema> = {
   assignOnAnswer: false,
   temporary: false,
   createdAt: at,
+  search: { state: "on", done: 0, total: 0 },
 };
 
 const member: Example<typeof operator.memberSchema> = {

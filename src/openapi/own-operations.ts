@@ -46,7 +46,7 @@ export const OWN_OPERATIONS: readonly OperationSpec[] = [
           organization: { ...organization, assignOnAnswer: true },
         }),
       ],
-      errors: ["missing_field"],
+      errors: ["missing_field", "search_filled_today"],
     },
   ]),
   ...keyOperations(KEY_SIDE),

@@ -31,6 +31,10 @@ export const LONG_TESTS: Readonly<Record<string, LongTest>> = {
     about: "payloads of the networks, changed at random",
     run: () => import("./payloads.ts"),
   },
+  search: {
+    about: "what an index of messages costs, and how fast it finds",
+    run: () => import("./search.ts"),
+  },
   storm: {
     about: "kills, pauses, bad connections and damaged files, against the running service",
     run: () => import("../deep/storm/main.ts"),

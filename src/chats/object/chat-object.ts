@@ -4,6 +4,7 @@ import type { AsOwner, ChatIdentity, ChatRetention, Due } from "../../model/chat
 import type { ListPosition } from "../../model/list-page.ts";
 import type { AddressChange } from "../../model/network.ts";
 import type { KnownChat } from "../../model/organization.ts";
+import type { SearchTargets } from "../../model/search-index.ts";
 import type { Visitor } from "../../model/visitor.ts";
 import type { EventRange } from "../../model/webhook.ts";
 import { asText, type Text } from "../../platform/answer-text.ts";
@@ -13,6 +14,7 @@ import { describeQueue } from "./delivery/queue.ts";
 import { UNKNOWN } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
 import { turnsOf } from "./scheduled/turns.ts";
+import { matchingMessages } from "./search/matching-messages.ts";
 import { isOwner } from "./visitors/socket-check.ts";
 import { eventNumber } from "./webhook-subscriptions.ts";
 
@@ -62,6 +64,22 @@ export class ChatObject extends DurableObject<Env> {
   ): Promise<rpc.ListAnswer | rpc.Unknown> {
     const { adoption, filteredPages } = this.parts;
     return adoption.forOwner(as, ({ life }) => filteredPages.read(filter, before, limit, () => adoption.exists(life)));
+  }
+
+  /** Those of these messages that contain a text, as `folded` returns it. */
+  async matching(as: AsOwner, seqs: number[], search: string): Promise<rpc.MatchingAnswer | rpc.Unknown> {
+    const { adoption, tables } = this.parts;
+    return adoption.forOwner(as, ({ life }) =>
+      matchingMessages(tables.messages, seqs, search, () => adoption.exists(life)),
+    );
+  }
+
+  /** Indexes what was said before the search was on; see `SearchFeed`. */
+  fillSearch(as: AsOwner, targets: SearchTargets): Promise<rpc.FillSearchAnswer | rpc.Unknown> {
+    return this.#forOwner(as, async ({ life }) => {
+      const isDone = await this.parts.search.fill(targets);
+      return this.parts.adoption.exists(life) ? { outcome: "ok", isDone } : UNKNOWN;
+    });
   }
 
   exportPage(as: AsOwner, asked: rpc.ExportAsked): rpc.ExportAnswer {

@@ -27,6 +27,7 @@ import { Redactions } from "./redactions.ts";
 import { ChatEvents } from "./rendered-events.ts";
 import { Retention } from "./retention/retention.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import { SearchFeed } from "./search/search-feed.ts";
 import { SendConditions } from "./send-conditions.ts";
 import { MessageStore } from "./store-messages.ts";
 import { StoredDetails } from "./stored-details.ts";
@@ -74,6 +75,7 @@ export class ChatParts {
   readonly typing: Typing;
   readonly details: StoredDetails;
   readonly notes: Notes;
+  readonly search: SearchFeed;
   readonly retention: Retention;
   readonly erasure: Erasure;
   /** What the object does in its alarms, and what it forgets. */
@@ -97,6 +99,7 @@ export class ChatParts {
       () => this.adoption.identity()?.createdAt ?? 0,
       () => waitUntil(this.announce()),
       (media, messageId, now) => this.files.end(media, messageId, now),
+      (seq) => this.search.textChanged(seq),
     );
     this.pages = new MessagePages(this.log);
     this.filteredPages = new FilteredPages(this.tables, this.log);
@@ -132,11 +135,12 @@ export class ChatParts {
     this.editsAndReactions = new EditsAndReactions(this);
     this.details = new StoredDetails(this);
     this.notes = new Notes(this.tables, this.log, this.files);
+    this.search = new SearchFeed(this);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
     const { tables, subscriptions, scheduled, queue, echoes, report, contact, retention, erasure, files, log, notes } =
       this;
-    const { work } = this;
+    const { work, search } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -148,7 +152,7 @@ export class ChatParts {
       // The queue delivers what takes its place now.
       {
         ...{ subscriptions, scheduled, expiry: queue.expiry, queue, work, report, contact, retention, erasure, files },
-        ...{ echoes, tables, log, notes },
+        ...{ echoes, tables, log, notes, search },
       },
     );
   }
@@ -196,8 +200,14 @@ export class ChatParts {
       // From here on, a change needs an announcement of its own: the alarm and the subscriptions may not cover it.
       this.#announcement = undefined;
     }
-    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now()), this.work.dueAt()]));
+    await this.alarm.by(this.#dueAt(Date.now()));
     this.subscriptions.start();
     if (this.report.isPrompt) this.ctx.waitUntil(this.report.reportAll().then((at) => this.alarm.by(at)));
+  }
+
+  /** When the alarm must ring for what a change brought about; null if for nothing. */
+  #dueAt(now: number): number | null {
+    const { report, scheduled, work, search } = this;
+    return earliest([report.changed(), scheduled.dueAt(now), work.dueAt(), search.dueAt(now)]);
   }
 }

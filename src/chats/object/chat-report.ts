@@ -6,6 +6,7 @@ import { addCounts, type Counts } from "../../model/counts.ts";
 import type { Outcome } from "../../model/network.ts";
 import type { ChatState, CountedName, EventBurst } from "../../model/organization.ts";
 import type { PriceCount } from "../../model/received.ts";
+import type { SearchTargets } from "../../model/search-index.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import type { StandingAlarm } from "../../platform/object/alarm.ts";
@@ -26,6 +27,8 @@ interface Parts extends ActivitySources {
   subscriptions: ObjectSubscriptions;
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
+  /** See `SearchFeed`. */
+  search: { learn(targets: SearchTargets | null | undefined): void };
   alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;
@@ -279,7 +282,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#begin(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
-    const { subscriptions, retention } = this.#parts;
+    const { subscriptions, retention, search } = this.#parts;
     const fields = { number, events: this.#burst(report), webhooks: subscriptions.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
@@ -293,6 +296,7 @@ export class ChatReporter extends WriteBehind<Report> {
       this.#times.heard(answer.listeningForMs);
       if (answer.webhooks) subscriptions.configure(answer.webhooks, answer.webhooks.startAfter);
       retention.onRetention(answer.retention);
+      search.learn(answer.search);
       this.#times.rest(answer.nextAfterMs, answer.restMs ?? 0);
       this.#isOutdated = answer.number > report.number;
       if (this.#isOutdated) return this.#store({ ...report, number: answer.number });

@@ -26,6 +26,9 @@ const ceilingsOf = {
 export const ownSettings = {
   assignOnAnswer:
     "Whether a chat without an assignee is assigned to the member who answers it in the console. `false` at first.",
+  search:
+    "The search over all messages, `GET /messages`. Turning it on also indexes, in the background, what was said before, at most once in 24 hours: else the response is a 409 `search_filled_today`. Turning it off deletes the index. A key needs `channels:write` and `messages:read`, and for other fields `members:write`.",
+  "search.on": "Whether it is on.",
 };
 
 const oneOrganization = z.object({ organization: organizationSchema });
@@ -54,6 +57,8 @@ export const organizationOperations = tagged("Organizations", [
         ...ceilingsOf,
         temporary:
           "Whether it is for a test: `parley doctor --smoke` deletes it after an hour. `false` by default. Never changes.",
+        search: "The search over all messages.",
+        "search.on": "Whether it is on. `true` by default.",
       },
       example: { name: "Acme", owner: { name: "Ada", email: "ada@acme.example" }, region: "weur" },
     },
@@ -106,7 +111,7 @@ export const organizationOperations = tagged("Organizations", [
       example: { limits: { chats: 100_000 } },
     },
     responses: [jsonResponse(200, "The changed organization.", oneOrganization, { organization })],
-    errors: ["missing_field"],
+    errors: ["missing_field", "search_filled_today"],
   },
   {
     route: "DELETE /organizations/{id}",

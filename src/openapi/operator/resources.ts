@@ -5,7 +5,7 @@ import type { presentChannel } from "../../management/channels.ts";
 import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
 import type { LeftBehind } from "../../management/left-behind.ts";
 import type { presentMember } from "../../management/members.ts";
-import type { presentOrganization } from "../../management/organizations.ts";
+import type { ShownOrganization } from "../../management/organizations.ts";
 import type { registerChannel } from "../../management/register-webhook.ts";
 import type { presentReply } from "../../management/replies.ts";
 import type { Resealed } from "../../management/reseal.ts";
@@ -25,6 +25,7 @@ import {
   count,
   countOrNull,
   group,
+  groupIfSet,
   groupOrNull,
   groups,
   id,
@@ -48,7 +49,7 @@ const limits = group(LIMITS, {
 });
 const origins = count.describe("web: the maximum number of entries in `allowedOrigins`");
 
-export const organizationSchema = resource<ReturnType<typeof presentOrganization>>()(
+export const organizationSchema = resource<ShownOrganization>()(
   "Organization",
   "A customer of the service. An API key sees the data of one organization.",
   z.object({
@@ -76,6 +77,11 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
     ),
     temporary: yesOrNo("Whether it is for a test. `parley doctor --smoke` deletes those that are older than an hour"),
     createdAt: time("When it was created"),
+    search: groupIfSet("The search over all messages. Absent in lists", {
+      state: oneOf(["off", "filling", "on"], "`filling`: what was said before it was on is being indexed"),
+      done: count.describe("How many chats were indexed since it was turned on, of those that were there"),
+      total: count.describe("How many chats there were when it was turned on"),
+    }),
   }),
 );
 

@@ -1,6 +1,6 @@
 import { PLACE_KINDS, type SearchPlace } from "../../model/contact-search.ts";
-import { isId, toDigits } from "../../model/id.ts";
-import { readOpaque, writeOpaque } from "../../model/opaque.ts";
+import { isId } from "../../model/id.ts";
+import { readOpaque, shortHashOf, writeOpaque } from "../../model/opaque.ts";
 import type { ChatFilter } from "../../model/organization.ts";
 
 /** A place in a list that is sorted by a time: behind the chat with this time and id. */
@@ -53,10 +53,7 @@ export function parseSearchCursor(
   return known && typeof text === "string" ? { place: { kind: known, text, id }, start, hasNewer: newer === 1 } : null;
 }
 
-/**
- * What a cursor says of its list, so that another list does not take it: a hash (FNV-1a), because a filter can be long. It
- * protects from mistakes alone.
- */
+/** What a cursor says of its list, so that another list does not take it: a hash, because a filter can be long. */
 function nameOf(organizationId: string, filter: ChatFilter): string {
   const { channel, contact, search, waiting, assignee, state, person, label } = filter;
   const whose = [
@@ -65,10 +62,7 @@ function nameOf(organizationId: string, filter: ChatFilter): string {
     ...(person === undefined ? [] : [{ person }]),
     ...(label === undefined ? [] : [{ label }]),
   ];
-  const list = JSON.stringify([organizationId, channel ?? "", contact ?? "", search ?? "", waiting ?? "", ...whose]);
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(list)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return toDigits(hash >>> 0);
+  return shortHashOf([organizationId, channel ?? "", contact ?? "", search ?? "", waiting ?? "", ...whose]);
 }
 
 function isNumber(value: unknown): value is number {

@@ -7,6 +7,7 @@ import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { LabelTable } from "./label-table.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
+import type { SearchCleanup } from "./search-cleanup.ts";
 
 /** How long the chats of an organization that an earlier version ran can still be used by that version. */
 const ROLLBACK_MS = 7 * 86_400_000;
@@ -28,6 +29,7 @@ interface Parts {
   contacts: ContactTable;
   memberNumbers: MemberNumbers;
   labels: LabelTable;
+  searchCleanup: SearchCleanup;
 }
 
 /** Addresses of one contact: those that no longer reach it, and those that do. */
@@ -44,14 +46,16 @@ export class ChatTable {
   readonly #contacts: ContactTable;
   readonly #members: MemberNumbers;
   readonly #labels: LabelTable;
+  readonly #search: SearchCleanup;
 
-  constructor({ storage, channels, feed, contacts, memberNumbers, labels }: Parts) {
+  constructor({ storage, channels, feed, contacts, memberNumbers, labels, searchCleanup }: Parts) {
     this.#storage = storage;
     this.#channels = channels;
     this.#feed = feed;
     this.#contacts = contacts;
     this.#members = memberNumbers;
     this.#labels = labels;
+    this.#search = searchCleanup;
   }
 
   get(id: string): ChatRow | undefined {
@@ -192,6 +196,7 @@ export class ChatTable {
         this.#sql.exec(`delete from addresses where ${isIt}`, row.channel_id, address, id);
       }
       this.#sql.exec("delete from chats where id = ?", id);
+      this.#search.chatGone(id, Date.now());
       if (life > this.#floor()) this.#storage.kv.put("floor", life);
       const { channel_id: channelId } = row;
       const channelKind = this.#channels.get(channelId)?.kind ?? null;

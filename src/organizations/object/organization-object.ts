@@ -17,6 +17,7 @@ import type {
   ExportedChat,
   FeedAnswer,
   FeedPointer,
+  FoundChat,
   MemberRecord,
   OpenAnswer,
   OpenRequest,
@@ -24,6 +25,7 @@ import type {
   ReportAnswer,
   WaitingPosition,
 } from "../../model/organization.ts";
+import type { SearchAnswer, SearchState, SearchTargets } from "../../model/search-index.ts";
 import type { EventRange, ReportedWebhookState } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, presentChat } from "./chat-row.ts";
@@ -145,6 +147,7 @@ export class OrganizationObject extends DurableObject<Env> {
       restMs,
       listeningForMs: isCrowded ? 0 : this.#parts.doorbells.listeningForMs(now),
       retention: this.#parts.channels.get(row.channel_id)?.retention,
+      search: this.#parts.searchIndexes.targets(),
       ...(startAfter !== null && { webhooks: { ...webhooks, startAfter } }),
     };
   }
@@ -349,6 +352,46 @@ export class OrganizationObject extends DurableObject<Env> {
     const answer = this.#parts.labels.remove(id, isRepeat, Date.now());
     await this.#parts.alarm.by(this.#parts.labels.dueAt());
     return answer;
+  }
+
+  /** Turns the search over all messages on or off. @throws if D1 does not answer */
+  async setSearch(organizationId: string, isOn: boolean): Promise<SearchAnswer> {
+    if (!(await this.#parts.existence.exists(organizationId))) return { outcome: "no_organization" };
+    await this.#parts.alarm.standing();
+    const { searchIndexes, searchFill } = this.#parts;
+    const isAllowed = !isOn || searchIndexes.turnOn(searchFill.countChats(), Date.now());
+    if (!isOn) searchIndexes.turnOff();
+    await this.#parts.due.standBy();
+    return { outcome: isAllowed ? "ok" : "filled_today", search: searchIndexes.state() };
+  }
+
+  searchState(): SearchState {
+    return this.#isReady() ? this.#parts.searchIndexes.state() : { state: "off", done: 0, total: 0 };
+  }
+
+  /** The numbers of the indexes that a search asks, the newest first; null while the search is off. */
+  searchNumbers(): number[] | null {
+    return this.#isReady() && this.#parts.searchIndexes.targets() ? this.#parts.searchIndexes.numbers() : null;
+  }
+
+  /** A chat found an index full. @returns where chats put their messages from now on */
+  searchIndexFull(number: number): SearchTargets | null {
+    return this.#isReady() ? this.#parts.searchIndexes.full(number) : null;
+  }
+
+  /** Those of some chats that a search may show, and only with an assignee or in a channel if the filter says so. */
+  chatsFound(ids: string[], { channel, assignee }: Pick<ChatFilter, "channel" | "assignee">): FoundChat[] {
+    return ids.flatMap((id) => {
+      const chat = this.find(id);
+      const isOfChannel = channel === undefined || channel === chat?.channel.id || channel === chat?.channel.kind;
+      const isAssigned = assignee === undefined || assignee === chat?.assigneeId;
+      return chat && isOfChannel && isAssigned ? { id, channel: chat.channel, contact: chat.contact } : [];
+    });
+  }
+
+  /** Erases the search indexes, before the object itself. Repeating it changes nothing. @throws if one can't be erased */
+  async eraseSearch(): Promise<void> {
+    if (this.#isReady()) await this.#parts.searchCleanup.eraseAll();
   }
 
   /** Deletes chats of closed channels. @see Deletions.deleteClosed */

@@ -20,6 +20,9 @@ import { Overdue } from "./overdue.ts";
 import { OwnSubscriptions } from "./own-subscriptions.ts";
 import { ReportPace } from "./report-pace.ts";
 import { RetentionWalk } from "./retention-walk.ts";
+import { SearchCleanup } from "./search-cleanup.ts";
+import { SearchFill } from "./search-fill.ts";
+import { SearchIndexes } from "./search-indexes.ts";
 import { Settings } from "./settings.ts";
 import { UnreadableChats } from "./unreadable-chats.ts";
 import { WebhookStates } from "./webhook-states.ts";
@@ -51,6 +54,9 @@ export class OrganizationParts {
   readonly deletions: Deletions;
   readonly freed: FreedChats;
   readonly overdue: Overdue;
+  readonly searchIndexes: SearchIndexes;
+  readonly searchFill: SearchFill;
+  readonly searchCleanup: SearchCleanup;
   /** What the object does in its alarms, and what it forgets. */
   readonly due: DueWork;
 
@@ -75,6 +81,8 @@ export class OrganizationParts {
     this.contacts = new ContactTable(storage, isReady);
     this.labels = new LabelTable(storage, isReady, () => this.list.changed());
     this.memberNumbers = new MemberNumbers(sql, (id) => this.freed.counted(id));
+    this.searchIndexes = new SearchIndexes(storage);
+    this.searchCleanup = new SearchCleanup(this);
     this.chats = new ChatTable(this);
     this.reports = new ChatReports(this);
     this.keys = new KeyTable(sql);
@@ -95,14 +103,15 @@ export class OrganizationParts {
     const walk = new RetentionWalk(this);
     this.freed = new FreedChats(this);
     this.overdue = new Overdue(this);
+    this.searchFill = new SearchFill(this);
     const { existence, members, channels, contacts, feed, subscriptions, doorbells, settings, unreadable, list } = this;
-    const { deletions, audit, overdue, labels } = this;
+    const { deletions, audit, overdue, labels, searchIndexes, searchFill, searchCleanup } = this;
     this.due = new DueWork(
       { name: "organization", alarm: this.alarm, isReady, waitUntil },
       {
         ...{ existence, members, channels, settings, unreadable, list, doorbells },
         ...{ ...subscriptions.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit, overdue },
-        labels,
+        ...{ labels, searchIndexes, searchFill, searchCleanup },
       },
     );
   }

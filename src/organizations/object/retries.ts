@@ -6,12 +6,13 @@ import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
 import type { Existence } from "./existence.ts";
 
 /** What an organization's object does with its chats' objects in the background. */
-type Work = "adopt" | "delete" | "free" | "retain";
+type Work = "adopt" | "delete" | "fill" | "free" | "retain";
 
 /** How a failure is logged. */
 const EVENTS = {
   adopt: "chat_not_adopted",
   delete: "chat_not_deleted",
+  fill: "chat_not_searchable",
   free: "chat_not_freed",
   retain: "retention_not_told",
 } as const;

@@ -301,4 +301,10 @@ export const ORGANIZATION_SCHEMA = [
      primary key (label_id, chat_id)
    ) without rowid;
    alter table chats add column labels text;`,
+  // - search_removals: Deleted chats that may still be in a search index.
+  `create table search_removals (
+     deleted_at integer not null,
+     chat_id text not null,
+     primary key (deleted_at, chat_id)
+   ) without rowid;`,
 ];

@@ -43,12 +43,13 @@ export class MessageTable {
     for (const message of put) yield this.#put(chat, channelId, message);
   }
 
-  /** Removes all messages of a chat. */
-  *removeChat(chatId: string): Steps & Iterable<number> {
+  /** Removes the messages of a chat that were created up to a time: a later life of the chat stays. */
+  *removeChat(chatId: string, until: number): Steps & Iterable<number> {
     const chat = this.#chat(chatId);
     if (chat === null) return;
-    yield* this.#removeUpTo(chat, Number.MAX_SAFE_INTEGER);
-    this.#sql.exec("delete from chats where number = ?", chat);
+    yield* this.#removeAll("select id, gram_table from messages where chat = ? and at <= ? limit 1", chat, until);
+    const [left] = this.#sql.exec("select 1 from messages where chat = ? limit 1", chat).toArray();
+    if (!left) this.#sql.exec("delete from chats where number = ?", chat);
   }
 
   #put(chat: number, channelId: string, message: IndexedMessage): number {
@@ -76,10 +77,14 @@ export class MessageTable {
     }
   }
 
-  *#removeUpTo(chat: number, seq: number): Generator<number> {
-    const query = "select id, gram_table from messages where chat = ? and seq <= ? order by seq limit 1";
+  #removeUpTo(chat: number, seq: number): Generator<number> {
+    return this.#removeAll("select id, gram_table from messages where chat = ? and seq <= ? limit 1", chat, seq);
+  }
+
+  /** @param query finds one of them */
+  *#removeAll(query: string, ...values: number[]): Generator<number> {
     for (;;) {
-      const [first] = this.#sql.exec<Stored>(query, chat, seq).toArray();
+      const [first] = this.#sql.exec<Stored>(query, ...values).toArray();
       if (!first) return;
       yield this.#remove(first);
     }

@@ -8,7 +8,6 @@ import { SOCKET_REFUSALS } from "../../../src/channels/web/socket-policy.ts";
 import { MAX_ORIGINS } from "../../../src/channels/web/spec.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../src/chats/idempotency.ts";
 import { MAX_OFFSET } from "../../../src/chats/list-chats.ts";
-import { MAX_SEARCH } from "../../../src/chats/list-messages.ts";
 import { MAX_CHAT_ACTS } from "../../../src/chats/object/acts.ts";
 import { MAX_ADDRESSES } from "../../../src/chats/object/contact-addresses.ts";
 import { MAX_UNUSED_FILES } from "../../../src/chats/object/files/limits.ts";
@@ -55,6 +54,7 @@ import { MAX_SESSION_STREAMS, MAX_STREAM_MS, MAX_STREAMS, ROW_CEILINGS } from ".
 import { PERMISSIONS, PRESETS } from "../../../src/model/permission.ts";
 import { MAX_REPLIES } from "../../../src/model/reply.ts";
 import { MAX_AHEAD_DAYS } from "../../../src/model/schedule.ts";
+import { MAX_SEARCH } from "../../../src/model/search-text.ts";
 import { MAX_NEW_CHATS, MAX_UPLOADED, MAX_VISITOR_FILE_BYTES } from "../../../src/model/visitor.ts";
 import { MAX_WEBHOOK_URL } from "../../../src/model/webhook-url.ts";
 import { MAX_STREAMS_OF_A_MEMBER, MAX_STREAMS_OF_A_SESSION } from "../../../src/organizations/object/doorbells.ts";

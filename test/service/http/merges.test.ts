@@ -56,6 +56,7 @@ interface Merge {
 }
 
 const organization = (at: Resources, body: object) => admin("PATCH", `/organizations/${at.organizationId}`, body);
+const ownOrganization = (at: Resources, body: object) => at.api("PATCH", "/organization", body);
 const key = (at: Resources, body: object) => at.api("PATCH", `/keys/${at.otherId}`, body);
 const network = (at: Resources, body: object) => at.api("PATCH", `/channels/${at.networkId}`, body);
 const site = (at: Resources, body: object) => admin("PATCH", `/channels/${at.channelId}`, body);
@@ -67,6 +68,15 @@ const contactNamed = (name: string | null) => {
   const address = expect.any(String);
   return { address, name, username: null, personId: null, addresses: [address] };
 };
+
+const searchIn = (state: string) => expect.objectContaining({ state });
+/** Null is as an absent field. */
+const SEARCH_STEPS: Merge["steps"] = [
+  [null, searchIn("off")],
+  [{ on: true }, searchIn("filling")],
+  [{ on: false }, searchIn("off")],
+  [null, searchIn("off")],
+];
 
 const MERGES: Record<string, Merge> = {
   "changeOrganization limits": {
@@ -95,6 +105,8 @@ const MERGES: Record<string, Merge> = {
       [null, null],
     ],
   },
+  "changeOrganization search": { patch: organization, steps: SEARCH_STEPS },
+  "changeOwnOrganization search": { patch: ownOrganization, steps: SEARCH_STEPS },
   "changeKey rateLimit": {
     patch: key,
     steps: [

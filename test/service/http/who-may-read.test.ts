@@ -228,6 +228,13 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
 /** What some of those that read are asked. */
 const READS: typeof ACTS = {
   "GET /stats/history": ({ web }) => ({ query: `?of=${web}` }),
+  "GET /messages": async ({ organizationId, all }) => {
+    await all("PATCH", "/organization", { search: { on: true } });
+    await runAlarm(env.ORGANIZATIONS.getByName(organizationId));
+    const { body } = await all("GET", "/messages?search=canary");
+    expect(body.messages.length).toBeGreaterThan(1);
+    return { query: "?search=canary" };
+  },
   // A stream would not end, so its cursor is wrong.
   "GET /events/stream": () => ({ query: "?after=wrong", status: 400 }),
   "GET /chats/{id}/messages/{messageId}/media": ({ chat, withFile }) => ({

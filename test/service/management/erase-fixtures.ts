@@ -18,7 +18,7 @@ export const CANARY = "canary-7f3a";
 
 /** An organization with a resource of every kind, and the canary wherever a text is stored. */
 export async function fullOrganization() {
-  const organization = await newOrganization({ name: CANARY });
+  const organization = await newOrganization({ name: CANARY, search: { on: true } });
   const { organizationId, channelId, api } = organization;
   await admin("POST", `/organizations/${organizationId}/members`, { name: CANARY });
   await admin("POST", `/organizations/${organizationId}/templates`, { name: CANARY, language: "en", body: CANARY });
@@ -33,6 +33,8 @@ export async function fullOrganization() {
     await newChat(api, telegramId, "4712"),
   ];
   for (const { id } of chats) await send(api, id, { content: CANARY });
+  // A chat tells the search index what it said after it has reported.
+  for (const { id } of chats) await runAlarm(env.CHATS.getByName(id));
   for (const { id } of chats) await runAlarm(env.CHATS.getByName(id));
   const second = await newKey(organizationId);
   await client(second.secret)("GET", "/key");
@@ -71,12 +73,12 @@ export async function rowsThatName(...ids: string[]): Promise<Record<string, num
   return found;
 }
 
-/** The stored data of objects, except the tombstone of a deleted chat. */
+/** The stored data of objects, except the marks of a deleted chat and of an erased index. */
 export async function held(objects: DurableObjectStub[]) {
   const all = await Promise.all(
     objects.map((object) =>
       runInDurableObject(object, (_object, { storage }) => [
-        ...[...storage.kv.list()].filter(([name]) => name !== "tombstone").map(([name]) => name),
+        ...[...storage.kv.list()].filter(([name]) => name !== "tombstone" && name !== "erased").map(([name]) => name),
         ...storage.sql
           .exec<{ name: string }>("select name from sqlite_master where name not like '_cf%'")
           .toArray()
@@ -92,6 +94,7 @@ export const objectsOf = ({ organizationId, chatIds, channelId, telegramId, keyI
   ...chatIds.map((id) => env.CHATS.getByName(id)),
   ...[channelId, telegramId].map((id) => env.CHANNELS.getByName(id)),
   ...keyIds.map((id) => env.KEYS.getByName(id)),
+  env.SEARCH_INDEXES.getByName(`${organizationId}:1`),
 ];
 
 export async function expectAllErased(full: Full): Promise<void> {

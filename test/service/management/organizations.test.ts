@@ -21,6 +21,7 @@ test("an organization is created with its first member, and returned with all it
       assignOnAnswer: false,
       temporary: false,
       createdAt: TIME,
+      search: { state: "on", done: 0, total: 0 },
     },
     member: {
       id: expect.stringMatching(/^mbr_e[0-9A-Za-z]{15}$/),

@@ -79,8 +79,8 @@ const PLAIN_SABOTEURS = wrongVersions({
       `if (!identity || identity.channelKind === "web" || this.scheduled.nextDueAt() !== null) return null;`,
     ],
     "the alarm of the next due message is forgotten": [
-      "this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now()), this.work.dueAt()]))",
-      "this.alarm.by(this.report.changed())",
+      "earliest([report.changed(), scheduled.dueAt(now), work.dueAt(), search.dueAt(now)])",
+      "report.changed()",
     ],
     "a deletion that broke off is not continued": [
       "expiry: queue.expiry, queue, work, report, contact, retention, erasure,",

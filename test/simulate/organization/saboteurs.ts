@@ -51,7 +51,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
   },
   "src/chats/object/chat-parts.ts": {
     "the chat's alarm is not set when a message is stored": [
-      "    await this.alarm.by(earliest([this.report.changed(), this.scheduled.dueAt(Date.now()), this.work.dueAt()]));\n    this.subscriptions.start();",
+      "    await this.alarm.by(this.#dueAt(Date.now()));\n    this.subscriptions.start();",
       "    this.subscriptions.start();",
     ],
   },

@@ -73,6 +73,7 @@ export class SubscriptionChat {
         givenBack: () => ({ upTo: 0, at: 0 }),
       },
       retention: { onRetention: () => {} },
+      search: { learn: () => {} },
       alarm: this.#alarm,
       depth: () => 0,
       nextDueAt: () => null,

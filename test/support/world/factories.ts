@@ -30,7 +30,7 @@ export interface Channel {
 let contacts = 0;
 
 export async function createOrganization(world: World, overrides: object = {}): Promise<Organization> {
-  const body = { name: "Acme", owner: { name: "Ann" }, ...overrides };
+  const body = { name: "Acme", owner: { name: "Ann" }, search: { on: false }, ...overrides };
   const { organization, member } = await create(world, "/organizations", body);
   return { world, id: organization.id, memberId: member.id };
 }

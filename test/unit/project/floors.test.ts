@@ -40,7 +40,7 @@ const PROGRAMS: Record<string, readonly string[]> = {
  */
 const ROOMS: Record<string, readonly string[]> = {
   channels: ["network", "telegram", "whatsapp", "templates", "web", "object"],
-  "chats/object": ["log", "delivery", "files", "scheduled", "visitors", "retention"],
+  "chats/object": ["log", "search", "delivery", "files", "scheduled", "visitors", "retention"],
   cli: ["local", "package", "parley", "deploy"],
   "cli/parley": ["smoke", "doctor", "commands"],
   openapi: ["client", "operator"],

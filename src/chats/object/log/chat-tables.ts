@@ -18,6 +18,7 @@ export class ChatTables {
   readonly uploads = new LateTable(this, "uploads");
   readonly held = new LateTable(this, "held");
   readonly notes = new LateTable(this, "notes");
+  readonly reworded = new LateTable(this, "reworded");
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -44,7 +45,8 @@ export class ChatTables {
 
   /** Creates the tables that versions before 0.3.0 expect in each chat. */
   createAll(): void {
-    const expected = (Object.keys(CHAT_TABLES) as ChatTableName[]).filter((name) => name !== "held");
+    const later: ChatTableName[] = ["held", "reworded"];
+    const expected = (Object.keys(CHAT_TABLES) as ChatTableName[]).filter((name) => !later.includes(name));
     for (const name of expected) this[name].create();
   }
 

@@ -2,10 +2,10 @@ import type { ListAnswer, MessageFilter, Unknown } from "../../../model/chat-ans
 import { folded } from "../../../model/folding.ts";
 import { MAX_PAGE_TEXT } from "../../../model/list-page.ts";
 import type { Message } from "../../../model/message.ts";
-import { WORDS } from "../../../model/received.ts";
 import { ShortSteps } from "../../../platform/object/short-steps.ts";
 import type { ChatTables, LateTable } from "./chat-tables.ts";
 import type { MessageLog } from "./message-log.ts";
+import { SEARCHED } from "./searched-text.ts";
 
 /** The most messages that one page examines. */
 export const MAX_EXAMINED = 10_000;
@@ -13,11 +13,6 @@ export const MAX_EXAMINED = 10_000;
 const READ_AT_ONCE = 100;
 /** SQLite parses this many characters of JSON in the time it takes to fold one. */
 const PARSED_PER_FOLDED = 8;
-/** The words that networks report beside the text count too. Most messages have none. */
-const WORD_PATHS = WORDS.map((field) => `'$.${field}'`).join(", ");
-const SEARCHED = `doc ->> '$.text' || case when json_extract(doc, ${WORD_PATHS}) <> '[${WORDS.map(() => "null").join()}]' then
-  (select coalesce(char(10) || group_concat(atom, char(10)), '') from json_tree(json_extract(doc, ${WORD_PATHS}))
-    where type in ('text', 'integer', 'real')) else '' end`;
 const FIELDS = ["status", "direction", "type"] as const satisfies (keyof MessageFilter)[];
 
 /** A message in a filter's range: the length of its JSON, and its text if the filter's fields select it. */

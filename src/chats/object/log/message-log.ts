@@ -30,6 +30,7 @@ import { newestFirst } from "./walk.ts";
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #endMedia: EndMedia;
+  readonly #onText: (seq: number) => void;
   readonly #tables: ChatTables;
   readonly #messages: LateTable;
   readonly documents: MessageDocuments;
@@ -51,6 +52,7 @@ export class MessageLog {
    * @param begunAt when the chat was created, Unix milliseconds
    * @param onEvent called after an event was stored
    * @param endMedia called in the commit in which a message loses its media
+   * @param onText called in the commit in which a message gets another text, or loses it
    */
   constructor(
     storage: DurableObjectStorage,
@@ -58,9 +60,11 @@ export class MessageLog {
     begunAt: () => number,
     onEvent: () => void,
     endMedia: EndMedia,
+    onText: (seq: number) => void,
   ) {
     this.#storage = storage;
     this.#endMedia = endMedia;
+    this.#onText = onText;
     this.#tables = tables;
     this.#messages = tables.messages;
     this.documents = new MessageDocuments(tables);
@@ -226,6 +230,7 @@ export class MessageLog {
     const { seq } = message;
     this.commit([{ type, seq, note, at }], () => {
       this.#messages.run("update messages set doc = ? where seq = ?", JSON.stringify(message), seq);
+      if (type === "message.edited") this.#onText(seq);
     });
     return message;
   }
@@ -288,6 +293,7 @@ export class MessageLog {
     this.commit([...failure, { type: "message.redacted", seq, note, at }], () => {
       if (call !== null) this.#storage.kv.put(redactionKey(seq), call);
       if (message.status === "QUEUED") this.queue.left(seq);
+      this.#onText(seq);
       this.#endMedia(this.mediaOf(seq), message.id, at);
       this.#messages.run(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?

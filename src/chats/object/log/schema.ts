@@ -117,6 +117,11 @@ export const CHAT_TABLES = {
      deleted_at integer
    );
    create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;`,
+  // Messages whose text changed, or went, since they went to the search index; see search-feed.ts.
+  reworded: `create table reworded (
+     n integer primary key,
+     seq integer not null
+   );`,
 } as const;
 
 export type ChatTableName = keyof typeof CHAT_TABLES;

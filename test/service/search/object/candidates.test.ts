@@ -20,29 +20,47 @@ test.each(SEEDS)("a search finds what a plain scan finds, in its order and on an
   expect((await storedIn(model.index)).tables.length).toBeGreaterThan(2);
 });
 
-test("more messages of one second than it has ids are found in their order, also on pages", async () => {
-  limitIndexes({ tableMessages: 1_500 });
+test.each([1_500, 10_000])(
+  "more messages of a second than it has ids come in their order, in tables of %i",
+  async (size) => {
+    limitIndexes({ tableMessages: size });
+    const index = newIndex();
+    const chatId = newId("cht", null);
+    const at = Date.UTC(2026, 0, 1);
+    // Those of the next second come first, and those of the second before last.
+    const times = [1_500, 999, 0, 500, -1];
+    const put = times.flatMap((ms, n) =>
+      Array.from({ length: 500 }, (_, i) => messageOf(n * 500 + i + 1, "WORD", at + ms)),
+    );
+    await index.index(changeOf(chatId, { put }));
+    const expected = put
+      .map(({ seq, at: time }) => ({ at: time, chatId, seq }))
+      .toSorted((a, b) => b.at - a.at || b.seq - a.seq);
+    const found: Candidate[] = [];
+    for (let before: Candidate | null = null; ; before = found.at(-1) ?? null) {
+      const page = await index.candidates({ search: "WORD", before, limit: 190 });
+      found.push(...page.candidates);
+      if (!page.hasMore) break;
+    }
+    expect(found).toEqual(expected);
+    const within = await index.candidates({ search: "WORD", since: at + 1, until: at + 999, limit: 10 });
+    expect(within).toEqual({ candidates: expected.filter((each) => each.at <= at + 999).slice(0, 10), hasMore: true });
+  },
+);
+
+test("messages of the same time in several tables come in their order", async () => {
+  limitIndexes({ tableMessages: 1 });
   const index = newIndex();
   const chatId = newId("cht", null);
   const at = Date.UTC(2026, 0, 1);
-  // Those of the next second come first, and those of the second before last.
-  const times = [1_500, 999, 0, 500, -1];
-  const put = times.flatMap((ms, n) =>
-    Array.from({ length: 500 }, (_, i) => messageOf(n * 500 + i + 1, "WORD", at + ms)),
-  );
-  await index.index(changeOf(chatId, { put }));
-  const expected = put
-    .map(({ seq, at: time }) => ({ at: time, chatId, seq }))
-    .toSorted((a, b) => b.at - a.at || b.seq - a.seq);
-  const found: Candidate[] = [];
-  for (let before: Candidate | null = null; ; before = found.at(-1) ?? null) {
-    const page = await index.candidates({ search: "WORD", before, limit: 190 });
-    found.push(...page.candidates);
-    if (!page.hasMore) break;
+  for (const seq of [3, 2, 4, 1]) await index.index(changeOf(chatId, { put: [messageOf(seq, "WORD", at)] }));
+  const found: number[] = [];
+  for (let before: Candidate | null = null; found.length < 4; ) {
+    const { candidates } = await index.candidates({ search: "WORD", before, limit: 1 });
+    found.push(...candidates.map(({ seq }) => seq));
+    before = candidates[0] ?? null;
   }
-  expect(found).toEqual(expected);
-  const within = await index.candidates({ search: "WORD", since: at + 1, until: at + 999, limit: 10 });
-  expect(within).toEqual({ candidates: expected.filter((each) => each.at <= at + 999).slice(0, 10), hasMore: true });
+  expect(found).toEqual([4, 3, 2, 1]);
 });
 
 test("a message keeps its time when its text is edited", async () => {

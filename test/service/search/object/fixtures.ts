@@ -13,7 +13,8 @@ export function newIndex(organizationId = newId("org", null)) {
   const index = (change: IndexChange) => callSearchIndex(env, owner, (stub) => stub.index(owner, change));
   const candidates = (asked: Partial<CandidatesAsked> & { search: string }) =>
     callSearchIndex(env, owner, (stub) => stub.candidates(organizationId, { ...EVERYTHING, ...asked }));
-  const removeChat = (chatId: string) => callSearchIndex(env, owner, (stub) => stub.removeChat(organizationId, chatId));
+  const removeChat = (chatId: string, until = Number.MAX_SAFE_INTEGER) =>
+    callSearchIndex(env, owner, (stub) => stub.removeChat(organizationId, chatId, until));
   const erase = () => callSearchIndex(env, owner, (stub) => stub.erase());
   const evict = () => evictDurableObject(object());
   return { organizationId, owner, object, index, candidates, removeChat, erase, evict };

@@ -1,0 +1,82 @@
+import { folded } from "../../../model/folding.ts";
+import type { Direction } from "../../../model/message.ts";
+import type { IndexedMessage } from "../../../model/search-index.ts";
+import type { ChatTables, LateTable } from "../log/chat-tables.ts";
+import { SEARCHED } from "../log/searched-text.ts";
+
+/** The messages of one step, and their characters. One message more may be longer than that. */
+const MAX_MESSAGES = 100;
+const MAX_TEXT = 20_000;
+const MAX_CHANGES = 20;
+
+type Row = { seq: number; createdAt: string; direction: Direction; text: string };
+
+/** The messages of a chat as an index takes them, and which of them changed since it did. */
+export class IndexedMessages {
+  readonly #messages: LateTable;
+  readonly #reworded: LateTable;
+
+  constructor({ messages, reworded }: Pick<ChatTables, "messages" | "reworded">) {
+    this.#messages = messages;
+    this.#reworded = reworded;
+  }
+
+  /** The first messages of a range that say something. @returns them, and the seq up to which these are all */
+  between(low: number, high: number): { put: IndexedMessage[]; upTo: number } {
+    const rows = this.#read("seq between ? and ?", low, high);
+    const step = withinStep(rows);
+    const isAll = step.length === rows.length && rows.length < MAX_MESSAGES;
+    return { put: indexed(step), upTo: isAll ? high : (step.at(-1)?.seq ?? high) };
+  }
+
+  /** Notes that a message has another text, or none, now. In the caller's commit. */
+  noteChange(seq: number): void {
+    this.#reworded.insert("insert into reworded (seq) values (?)", seq);
+  }
+
+  get hasChanges(): boolean {
+    return this.#reworded.run("select 1 from reworded limit 1").length > 0;
+  }
+
+  /**
+   * The first changes.
+   * @param upTo later messages are not indexed yet, so they need no change
+   * @returns the messages with their texts, the seqs of those without one, and the last of the changes
+   */
+  changed(upTo: number): { put: IndexedMessage[]; remove: number[]; last: number } {
+    const query = "select n, seq from reworded order by n limit ?";
+    const changes = this.#reworded.run<{ n: number; seq: number }>(query, MAX_CHANGES);
+    const seqs = [...new Set(changes.map(({ seq }) => seq))].filter((seq) => seq <= upTo);
+    const put = indexed(this.#read("seq in (select value from json_each(?))", JSON.stringify(seqs)));
+    const remove = seqs.filter((seq) => !put.some((message) => message.seq === seq));
+    return { put, remove, last: changes.at(-1)?.n ?? 0 };
+  }
+
+  /** Forgets the changes up to one; all without one. */
+  forgetChanges(upTo = Number.MAX_SAFE_INTEGER): void {
+    this.#reworded.run("delete from reworded where n <= ?", upTo);
+  }
+
+  #read(where: string, ...values: SqlStorageValue[]): Row[] {
+    const query = `select seq, doc ->> '$.createdAt' as createdAt, doc ->> '$.direction' as direction, ${SEARCHED} as text
+      from messages where ${where} order by seq limit ?`;
+    return this.#messages.run<Row>(query, ...values, MAX_MESSAGES);
+  }
+}
+
+/** The first rows, up to the characters of a step. */
+function withinStep(rows: Row[]): Row[] {
+  let characters = 0;
+  const end = rows.findIndex(({ text }) => {
+    const isOver = characters >= MAX_TEXT;
+    characters += text.length;
+    return isOver;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
+function indexed(rows: Row[]): IndexedMessage[] {
+  return rows.flatMap(({ seq, createdAt, direction, text }) =>
+    text === "" ? [] : [{ seq, at: Date.parse(createdAt), direction, text: folded(text) }],
+  );
+}
