@@ -1,4 +1,4 @@
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../support/alarms.ts";
@@ -15,6 +15,10 @@ async function offPlace(chats: number) {
   const at = await searchPlace({ search: { on: false } });
   for (let count = 1; count <= chats; count++) created(await (await at.chat()).post({ content: `Word ${count}` }));
   await at.told();
+  return withState(at);
+}
+
+async function withState(at: Awaited<ReturnType<typeof searchPlace>>) {
   const permissions = ["channels:write", "messages:read"];
   const manager = client((await newKey(at.organizationId, { permissions })).secret);
   const set = (on: boolean, as = manager) => as("PATCH", "/organization", { search: { on } });
@@ -152,6 +156,24 @@ test("a fill goes on after the organization's object is lost, and tries a chat t
   pass(60_000);
   await ring();
   expect(await all()).toHaveLength(30);
+});
+
+test("a version that folds texts in another way fills new indexes by itself, which is not the day's fill", async () => {
+  const { chat, told, object, ring, all, state, set, organizationId } = await withState(await searchPlace());
+  created(await (await chat()).post({ content: "A word" }));
+  await told();
+  await runInDurableObject(object(), (_object, { storage }) => {
+    storage.kv.put("search", { ...(storage.kv.get("search") as object), folding: 0 });
+  });
+  await evictDurableObject(object());
+  await object().checkAlarms();
+  await ring();
+  expect(await state()).toEqual({ state: "on", done: 1, total: 1 });
+  expect(await all()).toEqual(["A word"]);
+  await ring();
+  expect(await tablesOf(organizationId, 1)).toEqual([]);
+  await set(false);
+  expect((await set(true)).status).toBe(200);
 });
 
 test("the search needs channels:write and messages:read, and other settings members:write", async () => {
