@@ -1,6 +1,5 @@
 import { Hono } from "hono";
 import { exportRoutesFor } from "../export/routes.ts";
-import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { keyAccess } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
@@ -18,7 +17,7 @@ import {
 } from "../management/organizations.ts";
 import { replyRoutesFor } from "../management/reply-routes.ts";
 import { checkOrganizationPatch, withSearch } from "../management/search-setting.ts";
-import { readStats } from "../management/stats.ts";
+import { ownStatsQuery, readStats } from "../management/stats.ts";
 import { historyRoutesFor } from "../management/stats-routes.ts";
 import { templateRoutesFor } from "../management/template-routes.ts";
 import { PERMISSIONS } from "../model/permission.ts";
@@ -41,7 +40,7 @@ export const ownManagementRoutes = new Hono<AdminEnv>()
     );
     return c.json({ organization: await patchOrganization(c.env, scope, organizationOf(c), patch) });
   })
-  .get("/stats", needs("stats:read"), validQuery(pageQuery), async (c) => {
+  .get("/stats", needs("stats:read"), validQuery(ownStatsQuery), async (c) => {
     return c.json(await readStats(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("query")));
   })
   .route("/", historyRoutesFor(keyAccess))

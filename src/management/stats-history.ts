@@ -12,8 +12,8 @@ import { BUCKETS, type BucketLength, bucketsOf, type History } from "../model/hi
 import { isId } from "../model/id.ts";
 import type { RefusalReason } from "../model/key.ts";
 import type { ChannelCounts } from "../model/organization.ts";
-import { RESPONSE_CLASSES, type ResponseClass, responseTimes } from "../model/response-time.ts";
-import { attemptsOf, NO_REFUSALS, withZeros } from "./stats.ts";
+import { responseTimes } from "../model/response-time.ts";
+import { attemptsOf, conversation, NO_REFUSALS } from "./stats.ts";
 
 /** The query of `GET /stats/history`. */
 export const historyQuery = z.object({
@@ -101,16 +101,3 @@ function pricesIn(counts: ChannelCounts): Record<string, number> {
 }
 
 export const memberHistory = presenter(conversation, ofAnswers);
-
-const NO_CLASSES = Object.fromEntries(Object.keys(RESPONSE_CLASSES).map((name) => [name, 0])) as Record<
-  ResponseClass,
-  number
->;
-
-/** The messages, and the answers by their response times. */
-function conversation(counts: ConversationCounts) {
-  const { received = 0, messages: sent = 0 } = counts;
-  const classes = withZeros(NO_CLASSES, counts);
-  const answers = Object.values(classes).reduce((sum, count) => sum + count, 0);
-  return { received, sent, answers, classes, ...ofAnswers(counts) };
-}

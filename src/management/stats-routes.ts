@@ -6,8 +6,8 @@ import { readStats, statsQuery } from "./stats.ts";
 import { historyQuery, readHistory } from "./stats-history.ts";
 
 export const statsRoutes = new Hono<AdminEnv>().get("/stats", validQuery(statsQuery), async (c) => {
-  const { organization, ...page } = c.req.valid("query");
-  return c.json(await readStats(c.env, "any", organization, page));
+  const { organization, ...query } = c.req.valid("query");
+  return c.json(await readStats(c.env, "any", organization, query));
 });
 
 export function historyRoutesFor({ needs, actorOf }: Access): Hono<AdminEnv> {

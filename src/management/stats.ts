@@ -5,16 +5,29 @@ import { listRows, rowOf } from "../db/rows.ts";
 import { apiKeys, channels, members, organizations } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noOrganization, type Scope } from "../model/caller.ts";
+import type { ConversationCounts } from "../model/conversation-counts.ts";
 import type { Counts } from "../model/counts.ts";
-import { atMost, notEmpty } from "../model/field.ts";
+import { ApiError } from "../model/error.ts";
+import { atMost, notEmpty, queryText } from "../model/field.ts";
 import { pagination } from "../model/list-page.ts";
-import type { AssignedChats, AttemptCounts, ChannelCounts, ChannelNumbers, KeyNumbers } from "../model/organization.ts";
+import type {
+  AssignedChats,
+  AttemptCounts,
+  ChannelCounts,
+  ChannelNumbers,
+  KeyNumbers,
+  LabelNumbers,
+} from "../model/organization.ts";
 import { pick } from "../model/pick.ts";
+import { RESPONSE_CLASSES, type ResponseClass, responseTimes } from "../model/response-time.ts";
 import { isoTimeOrNull } from "../model/time.ts";
 import { presentHealth } from "./channels.ts";
 
-/** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */
-export const statsQuery = z.extend(pageQuery, { organization: z.string().check(notEmpty, ...atMost(64)) });
+/** The query of `GET /stats`. */
+export const ownStatsQuery = z.extend(pageQuery, { label: queryText(64) });
+
+/** The operator's query. The numbers are in the objects of organizations, so it names one. */
+export const statsQuery = z.extend(ownStatsQuery, { organization: z.string().check(notEmpty, ...atMost(64)) });
 
 export const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
 export const NO_REFUSALS = {
@@ -26,11 +39,12 @@ export const NO_REFUSALS = {
 };
 
 /**
- * The numbers of an organization's channels, keys and members, oldest first, in one call of its object. `page` and
- * `limit` apply to each list, and `pagination` describes the longest one.
- * @throws ApiError as `noOrganization`
+ * The numbers of an organization's channels, keys and members, oldest first, in one call of its object, and those of a
+ * label in another. `page` and `limit` apply to each list, and `pagination` describes the longest one.
+ * @throws ApiError as `noOrganization`; `label_not_found`
  */
-export async function readStats(env: Env, scope: Scope, id: string, page: z.output<typeof pageQuery>) {
+export async function readStats(env: Env, scope: Scope, id: string, query: z.output<typeof ownStatsQuery>) {
+  const { label, ...page } = query;
   const db = directory(env);
   await rowOf(db, scope, organizations, id, noOrganization(scope));
   const ofOrganization = { organizationId: id };
@@ -42,8 +56,10 @@ export async function readStats(env: Env, scope: Scope, id: string, page: z.outp
   const numbers = await callOrganization(env, id, (organization) =>
     organization.numbers(idsOf(ofChannels), idsOf(ofKeys), idsOf(ofMembers)),
   );
+  const labeled = label === undefined ? undefined : await readLabelStats(env, id, label);
   const now = Date.now();
   return {
+    ...(labeled && { label: labeled }),
     channels: ofChannels.rows.map((row) => channelStats(row, byId(numbers.channels, row.id), now)),
     keys: ofKeys.rows.map((row) => keyStats(row, byId(numbers.keys, row.id))),
     members: ofMembers.rows.map((row) => memberStats(row, byId(numbers.members ?? [], row.id))),
@@ -52,6 +68,20 @@ export async function readStats(env: Env, scope: Scope, id: string, page: z.outp
       total: Math.max(...[ofChannels, ofKeys, ofMembers].map((list) => list.pagination.total)),
     }),
   };
+}
+
+async function readLabelStats(env: Env, organizationId: string, id: string) {
+  const numbers = await callOrganization(env, organizationId, (organization) => organization.labelNumbers(id));
+  if (!numbers) throw new ApiError("label_not_found");
+  return labelStats(numbers);
+}
+
+export function labelStats({ counted, ...label }: LabelNumbers) {
+  return { ...label, counted: counted && ofLabeled(counted) };
+}
+
+function ofLabeled({ counts, ...chats }: NonNullable<LabelNumbers["counted"]>) {
+  return { ...chats, ...conversation(counts) };
 }
 
 export function channelStats(row: typeof channels.$inferSelect, numbers: ChannelNumbers | undefined, now: number) {
@@ -71,6 +101,19 @@ export function channelStats(row: typeof channels.$inferSelect, numbers: Channel
     received: numbers?.attempts.received ?? 0,
     updatedAt: isoTimeOrNull(numbers?.at),
   };
+}
+
+const NO_CLASSES = Object.fromEntries(Object.keys(RESPONSE_CLASSES).map((name) => [name, 0])) as Record<
+  ResponseClass,
+  number
+>;
+
+/** The messages, and the answers by their response times. */
+export function conversation(counts: ConversationCounts) {
+  const { received = 0, messages: sent = 0 } = counts;
+  const classes = withZeros(NO_CLASSES, counts);
+  const answers = Object.values(classes).reduce((sum, count) => sum + count, 0);
+  return { received, sent, answers, classes, responseTimes: responseTimes(counts) };
 }
 
 /** How many attempts ended with each outcome. */

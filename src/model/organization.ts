@@ -253,6 +253,16 @@ export interface OrganizationNumbers {
   members?: AssignedChats[];
 }
 
+/** What an organization's object has of the chats with a label. */
+export interface LabelNumbers {
+  id: string;
+  name: string;
+  /** How many chats have it. */
+  chats: number;
+  /** What is counted by reading each of them; null if they are too many. */
+  counted: (Record<WorkState | "unanswered", number> & { counts: ChannelCounts }) | null;
+}
+
 /** A channel in an organization's object. */
 export interface KnownChannel {
   id: string;

@@ -188,6 +188,16 @@ const memberStats: Example<typeof stats.memberStatsSchema> = {
   unanswered: 3,
 };
 
+const labelStats: Example<typeof stats.labelStatsSchema> = {
+  ...LABEL,
+  chats: 3,
+  counted: {
+    ...{ open: 1, snoozed: 0, closed: 2, unanswered: 1, received: 9, sent: 7, answers: 4 },
+    classes: { within1m: 1, within5m: 2, within15m: 1, within1h: 0, within4h: 0, within24h: 0, later: 0 },
+    responseTimes: { medianSeconds: 108, p90Seconds: 749 },
+  },
+};
+
 const keyStats: Example<typeof stats.keyStatsSchema> = {
   id: key.id,
   organizationId: organization.id,
@@ -225,6 +235,7 @@ export const examples = {
   label,
   queue,
   channelStats,
+  labelStats,
   keyStats,
   memberStats,
   keyHistory,

@@ -1,8 +1,20 @@
 import * as z from "zod";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
-import type { channelStats, keyStats, memberStats } from "../../management/stats.ts";
+import type { channelStats, keyStats, labelStats, memberStats } from "../../management/stats.ts";
 import type { channelHistory, keyHistory, memberHistory } from "../../management/stats-history.ts";
-import { count, countOrNull, group, groups, id, oneOf, resource, text, time, timeOrNull } from "../typed-schema.ts";
+import {
+  count,
+  countOrNull,
+  group,
+  groupOrNull,
+  groups,
+  id,
+  oneOf,
+  resource,
+  text,
+  time,
+  timeOrNull,
+} from "../typed-schema.ts";
 import { channelHealth } from "./resources.ts";
 
 const attempts = group("How delivery attempts ended, with the names that the log uses", {
@@ -96,6 +108,24 @@ export const memberStatsSchema = resource<ReturnType<typeof memberStats>>()(
     name: text("The member's name"),
     chats: count.describe("The number of chats now whose assignee is the member"),
     unanswered: count.describe("The number of these chats whose contact waits for an answer"),
+  }),
+);
+
+export const labelStatsSchema = resource<ReturnType<typeof labelStats>>()(
+  "LabelStats",
+  "The chats that have a label now.",
+  z.object({
+    id: id("label"),
+    name: text("The label's name"),
+    chats: count.describe("The number of chats with the label"),
+    counted: groupOrNull("What is counted of these chats. Null: there are more than 10,000", {
+      open: count.describe("The number of these chats that are open"),
+      snoozed: count.describe("The number that are snoozed"),
+      closed: count.describe("The number that are closed"),
+      unanswered: count.describe("The number whose contact waits for an answer, in whatever state"),
+      received: count.describe("The messages from the contacts, since each chat began"),
+      ...conversation,
+    }),
   }),
 );
 

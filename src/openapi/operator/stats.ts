@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { statsQuery } from "../../management/stats.ts";
+import { ownStatsQuery, statsQuery } from "../../management/stats.ts";
 import { historyQuery } from "../../management/stats-history.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec, tagged } from "../operation.ts";
@@ -11,11 +11,18 @@ import {
   channelStatsSchema,
   keyHistorySchema,
   keyStatsSchema,
+  labelStatsSchema,
   memberHistorySchema,
   memberStatsSchema,
 } from "./stats-resources.ts";
 
-const { channelStats, keyHistory, keyStats, memberStats, pagination } = examples;
+const { channelStats, keyHistory, keyStats, labelStats, memberStats, pagination } = examples;
+
+const descriptions = {
+  ...pages.descriptions,
+  label:
+    "A label's id. The response has a `label` too: how many chats have the label now, and what is counted of these chats since each of them began, also from before it got the label. The chats are read at once, so more than 10,000 are not counted. The other numbers stay the same.",
+};
 
 export function statsOperations({ isOperator, whose }: Side): readonly OperationSpec[] {
   return tagged("Statistics", [
@@ -25,22 +32,23 @@ export function statsOperations({ isOperator, whose }: Side): readonly Operation
       summary: "Read statistics",
       description: `Returns the waiting messages, the unanswered chats and the delivery attempts of each of ${whose} channels, the accepted and refused requests of each key, and the chats of each member, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. A member's numbers are as old as the channels'. \`page\` and \`limit\` apply to each list, and \`pagination\` describes the longest one.`,
       query: isOperator
-        ? { schema: statsQuery, descriptions: { ...pages.descriptions, organization: "The organization's id." } }
-        : pages,
+        ? { schema: statsQuery, descriptions: { ...descriptions, organization: "The organization's id." } }
+        : { schema: ownStatsQuery, descriptions },
       responses: [
         jsonResponse(
           200,
           "The statistics of channels, keys and members.",
           z.object({
+            label: z.optional(labelStatsSchema),
             channels: z.array(channelStatsSchema),
             keys: z.array(keyStatsSchema),
             members: z.array(memberStatsSchema),
             pagination: paginationSchema,
           }),
-          { channels: [channelStats], keys: [keyStats], members: [memberStats], pagination },
+          { label: labelStats, channels: [channelStats], keys: [keyStats], members: [memberStats], pagination },
         ),
       ],
-      errors: isOperator ? ["missing_field", "organization_not_found"] : [],
+      errors: isOperator ? ["missing_field", "organization_not_found", "label_not_found"] : ["label_not_found"],
     },
     {
       route: "GET /stats/history",

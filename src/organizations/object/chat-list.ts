@@ -127,7 +127,7 @@ export class ChatList {
     const waiting = filter.waiting ?? (isOfAll ? "unanswered" : undefined);
     const walk = after === null ? null : parseCursor(organizationId, filter, after);
     if (after !== null && !walk) return null;
-    if (label !== undefined && this.#labels.countOf(label) === null) {
+    if (label !== undefined && !this.#labels.find(label)) {
       return { rows: [], pagination: walked({ limit }, null, false) };
     }
     const channels = this.#selected(channel);

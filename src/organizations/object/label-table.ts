@@ -60,10 +60,10 @@ export class LabelTable implements DuePart {
     return this.#sql.exec<Label & Record<string, SqlStorageValue>>(query).toArray();
   }
 
-  /** How many chats have a label; null if it is not there. */
-  countOf(id: string): number | null {
-    const query = "select chats from labels where id = ? and deleted_at is null";
-    return this.#sql.exec<{ chats: number }>(query, id).toArray()[0]?.chats ?? null;
+  /** A label, and how many chats have it. */
+  find(id: string): Omit<Label, "color"> | undefined {
+    const query = "select id, name, chats from labels where id = ? and deleted_at is null";
+    return this.#sql.exec<Omit<Label, "color"> & Record<string, SqlStorageValue>>(query, id).toArray()[0];
   }
 
   /** Those of these chats that have a label. */

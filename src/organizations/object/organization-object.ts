@@ -18,6 +18,7 @@ import type {
   FeedAnswer,
   FeedPointer,
   FoundChat,
+  LabelNumbers,
   MemberRecord,
   OpenAnswer,
   OpenRequest,
@@ -29,6 +30,7 @@ import type { SearchAnswer, SearchState, SearchTargets } from "../../model/searc
 import type { EventRange, ReportedWebhookState } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, presentChat } from "./chat-row.ts";
+import { labelNumbers } from "./label-numbers.ts";
 import type { MemberSession } from "./member-records.ts";
 import { metricsOf } from "./metrics.ts";
 import { openForContact } from "./open-chat.ts";
@@ -263,6 +265,11 @@ export class OrganizationObject extends DurableObject<Env> {
       keys: keys.numbers(keyIds),
       members: memberNumbers.numbers(memberIds),
     };
+  }
+
+  /** The numbers of a label's chats; null if there is no such label. Apart from `numbers`: an earlier version would ignore it. */
+  labelNumbers(id: string): LabelNumbers | null {
+    return this.#isReady() ? labelNumbers(this.ctx.storage.sql, this.#parts.labels, id) : null;
   }
 
   /** What monitoring reads; null before the organization has any. @see metricsOf */

@@ -110,7 +110,7 @@ export class WaitingList {
 
   /** The filter that few chats meet. A label and a person are in no index with a time: each message would write it. */
   #sortedBy({ label, person }: Walked): "label" | "person" | null {
-    if (label !== undefined && (this.#labels.countOf(label) ?? 0) <= MAX_SORTED_CHATS) return "label";
+    if (label !== undefined && (this.#labels.find(label)?.chats ?? 0) <= MAX_SORTED_CHATS) return "label";
     return person !== undefined && this.#hasFewChats(person) ? "person" : null;
   }
 

@@ -36,6 +36,8 @@ const OF_CONVERSATIONS = {
   "P90 S": "responseTimes.p90Seconds",
 };
 
+const OF_LABELED = { OPEN: "open", SNOOZED: "snoozed", CLOSED: "closed", UNANSWERED: "unanswered" };
+
 const OF_CHANNELS = {
   "NEW CHATS": "newChats",
   ...OF_CONVERSATIONS,
@@ -51,11 +53,15 @@ export const statsCommands = [
     name: "stats",
     about:
       "Show an organization's numbers: its channels' queues, its keys' requests, its members' chats, its webhooks' backlog",
-    options: { ...PAGE_OPTIONS, ...ORGANIZATION_OPTION },
-    async run({ options: { page, limit, ...options }, service, out }) {
+    options: {
+      ...PAGE_OPTIONS,
+      ...ORGANIZATION_OPTION,
+      label: option("id", "Also the numbers of the chats with this label"),
+    },
+    async run({ options: { page, limit, label, ...options }, service, out }) {
       const usesKey = service.usesKey(options.organization);
       const organization = usesKey ? null : await service.organization(options.organization);
-      const query = { ...(organization !== null && { organization }), page, limit };
+      const query = { ...(organization !== null && { organization }), page, limit, label };
       const { body } = await (usesKey
         ? service.asClient("GET", "/stats", { query })
         : service.asOperator("GET", "/stats", { query }));
@@ -78,6 +84,7 @@ export const statsCommands = [
         ...OF_REQUESTS,
       });
       out.list(lists, "members", { MEMBER: "id", NAME: "name", CHATS: "chats", UNANSWERED: "unanswered" });
+      if (body.label) showLabel(body.label as LabelStats, out);
       await showWebhooks(service, organization, out);
       // One note for all lists, without a total: the service counts the longest one only.
       const { page: current, totalPages } = pagination as { page: number; totalPages: number };
@@ -125,6 +132,19 @@ interface Bucket {
 function pricesIn(buckets: Bucket[]): Record<string, string> {
   const categories = new Set(buckets.flatMap(({ prices = {} }) => Object.keys(prices)));
   return Object.fromEntries([...categories].sort().map((name) => [name.toUpperCase(), `prices.${name}`]));
+}
+
+interface LabelStats {
+  name: string;
+  chats: number;
+  counted: Record<string, unknown> | null;
+}
+
+/** The chats of a label. */
+function showLabel({ name, chats, counted }: LabelStats, out: Output): void {
+  const columns = { LABEL: "name", CHATS: "chats", ...(counted && { ...OF_LABELED, ...OF_CONVERSATIONS }) };
+  out.list({ labels: [{ name, chats, ...counted }] }, "labels", columns);
+  if (!counted) out.note("More than 10,000 chats have the label, so nothing else is counted.");
 }
 
 /** The webhooks, if there are any. */
