@@ -23,7 +23,7 @@ async function measure(folder: string): Promise<Measured[]> {
   const isFirst = (path: string) => /\/page\.(js|css)$/.test(path);
   const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8");
   return [
-    { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 280, unit: "KiB" },
+    { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 282, unit: "KiB" },
     { what: "widget.js", size: bytes("widget.js"), limit: 5, unit: "KiB" },
     {
       what: "the visitors' page",
@@ -32,7 +32,7 @@ async function measure(folder: string): Promise<Measured[]> {
       unit: "KiB",
     },
     { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 58, unit: "KiB" },
-    { what: "the console with all screens", size: bytes(...ofConsole), limit: 107, unit: "KiB" },
+    { what: "the console with all screens", size: bytes(...ofConsole), limit: 108, unit: "KiB" },
     { what: "README.md", size: readme.trimEnd().split("\n").length, limit: 200, unit: "lines" },
   ];
 }

@@ -5,6 +5,15 @@ import type { StepCase, StepSizes } from "./step-cases.ts";
 import { waitFor } from "./step-data.ts";
 import type { StepPlace } from "./step-fixtures.ts";
 
+const LABEL = "lbl_g1";
+
+/** What a chat counts that was answered in each class of response times. */
+const COUNTS = JSON.stringify({
+  ...{ sent: 40, retry: 2, received: 60, messages: 40 },
+  ...{ within1m: 9, within5m: 4, within15m: 3, within1h: 4, within4h: 3, within24h: 4, later: 2 },
+  ...Object.fromEntries(Array.from({ length: 38 }, (_, place) => [`r${place}`, 1])),
+});
+
 /** Cases about the chats of an organization. */
 export function listSteps({ many, searched, seconds }: StepSizes): StepCase[] {
   const until = (isDone: () => Promise<boolean>) => waitFor(isDone, seconds);
@@ -77,6 +86,17 @@ export function listSteps({ many, searched, seconds }: StepSizes): StepCase[] {
       "chats that wait",
       (place, { secret }) => place.request("/api/v1/chats?unanswered=true&limit=100", secret),
       { prepare: "update chats set unanswered_since = created_at" },
+    ),
+    withChats(
+      "GET /stats?label",
+      "chats, 10,000 of them labeled",
+      (place, { secret }) => place.request(`/api/v1/stats?label=${LABEL}`, secret),
+      {
+        prepare: `update chats set attempts = '${COUNTS}' where created_at <= 10000;
+          insert into labels (id, name, chats, created_at)
+            select '${LABEL}', 'Refund', count(*), 1 from chats where created_at <= 10000;
+          insert into chat_labels (label_id, chat_id) select '${LABEL}', id from chats where created_at <= 10000`,
+      },
     ),
     withChats(
       "GET /export",

@@ -21,7 +21,7 @@ export function labelNumbers(sql: SqlStorage, labels: LabelTable, id: string): L
   const query = `select work_state as state, unanswered_since is not null as waits, attempts
     from chat_labels cross join chats on id = chat_id where label_id = ? and active_at is not null
     and channel_id not in (select id from channels where closed = 1)`;
-  for (const { state, waits, attempts } of sql.exec<CountedChat>(query, id)) {
+  for (const { state, waits, attempts } of sql.exec<CountedChat>(query, id).toArray()) {
     counted[state]++;
     counted.unanswered += waits;
     const own = JSON.parse(attempts) as Record<string, number>;
