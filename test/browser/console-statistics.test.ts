@@ -93,3 +93,30 @@ test("the conversations are saved as CSV, and no name is a formula there", async
   const sum = lines.find((line) => line.includes("SUM"));
   expect(sum?.replace(/,\d+,\d+$/, "")).toBe(`Member,${memberId},"'=SUM(1,2)",1,1,,3,1,1,1,0,0,0,0,0,0`);
 });
+
+test("the chats of a chosen label are counted, and a refresh keeps the choice", async () => {
+  const { label: refund } = await desk.api("POST", "/labels", { name: "Refund" });
+  await desk.api("POST", "/labels", { name: "Later" });
+  const { id, address } = await desk.chat("Hal");
+  await desk.writes(address, "My money?");
+  await desk.api("POST", `/chats/${id}/messages`, { content: "Soon" });
+  await desk.api("PUT", `/chats/${id}/labels/${refund.id}`);
+  await desk.api("PATCH", `/chats/${id}`, { state: "closed" });
+  const labeled = await openConsole(browser, screenOf(desk, "statistics"));
+  const choice = labeled.getByLabel("Label", { exact: true });
+  const region = labeled.getByRole("region", { name: "Chats with the label" });
+  const shown = async () => {
+    await labeled.getByRole("button", { name: "Refresh" }).click();
+    const heads = await region.getByRole("columnheader").allTextContents();
+    const cells = await region.getByRole("cell").allTextContents();
+    return Object.fromEntries(heads.map((head, n) => [head, cells[n]]));
+  };
+  await expect.poll(shown, REPORTED).toMatchObject({
+    ...{ Chats: "1", Open: "0", Snoozed: "0", Closed: "1", Unanswered: "0", Received: "1", Sent: "1", Answers: "1" },
+    ...{ "Under 1 min": "1", "Half answered in": expect.stringMatching(/^\d+ s$/) },
+  });
+  await choice.selectOption({ label: "Later" });
+  await expect.poll(shown, REPORTED).toMatchObject({ Chats: "0", "Half answered in": "–" });
+  expect(await choice.inputValue()).not.toBe(refund.id);
+  await labeled.context().close();
+});

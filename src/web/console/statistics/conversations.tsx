@@ -9,21 +9,29 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useResource } from "../resource.ts";
+import {
+  CLASS_NAMES,
+  CLASSES,
+  COUNTED,
+  type CountedAnswers,
+  TIMES,
+  timeInWords,
+  timesOf,
+  totalsOf,
+} from "./counted.ts";
 
 type ChannelStats = Schemas["ChannelStats"];
 type MemberStats = Schemas["MemberStats"];
-type Bucket = Pick<Schemas["MemberHistory"]["buckets"][number], "received" | "sent" | "answers" | "classes"> & {
+type Bucket = Omit<CountedAnswers, "responseTimes"> & {
   start: string;
   newChats?: number;
   prices?: Record<string, number>;
 };
-type ResponseClass = keyof Bucket["classes"];
-type ResponseTimes = Schemas["MemberHistory"]["responseTimes"];
 /** The numbers of a channel or a member in a period. */
 interface History {
   buckets: Bucket[];
   /** Absent if the channel or the member was deleted meanwhile. */
-  responseTimes?: ResponseTimes;
+  responseTimes?: CountedAnswers["responseTimes"];
 }
 
 /** A channel or a member, with its numbers in each hour or day. */
@@ -43,26 +51,7 @@ const PERIODS = [
   { value: { by: "day", buckets: 92 }, label: "92 days" },
 ] as const;
 
-const CLASSES: Record<ResponseClass, string> = {
-  within1m: "Under 1 min",
-  within5m: "1–5 min",
-  within15m: "5–15 min",
-  within1h: "15–60 min",
-  within4h: "1–4 h",
-  within24h: "4–24 h",
-  later: "Over 24 h",
-};
-const CLASS_NAMES = Object.keys(CLASSES) as ResponseClass[];
-const COLUMNS = ["Chats now", "Unanswered now", "New chats", "Received", "Sent", "Answers", ...Object.values(CLASSES)];
-/** The times after the counts, as the table and the file name them: the file has seconds. */
-const TIMES = ["Half answered in", "90 % answered in"];
-/** Units of a time, in seconds. */
-const UNITS = [
-  [86_400, "d"],
-  [3_600, "h"],
-  [60, "min"],
-  [1, "s"],
-] as const;
+const COLUMNS = ["Chats now", "Unanswered now", "New chats", ...COUNTED];
 /** The maximum number of requests under way at once. */
 const AT_ONCE = 6;
 
@@ -205,7 +194,7 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
                     ))}
                     {timesOf(row).map((seconds, n) => (
                       <td key={n} class="number">
-                        {seconds === null ? "–" : inWords(seconds)}
+                        {seconds === null ? "–" : timeInWords(seconds)}
                       </td>
                     ))}
                   </tr>
@@ -237,26 +226,7 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
 /** The numbers of a row, in the order of the columns. */
 function numbersOf({ isMember, chats, unanswered, buckets }: Row): (number | null)[] {
   const sum = (count: (bucket: Bucket) => number) => sumOf(buckets.map(count));
-  return [
-    chats,
-    unanswered,
-    isMember ? null : sum(({ newChats = 0 }) => newChats),
-    sum(({ received }) => received),
-    sum(({ sent }) => sent),
-    sum(({ answers }) => answers),
-    ...CLASS_NAMES.map((name) => sum(({ classes }) => classes[name])),
-  ];
-}
-
-/** The times of a row in seconds, in the order of the columns. */
-function timesOf({ responseTimes }: Row): (number | null)[] {
-  return [responseTimes?.medianSeconds ?? null, responseTimes?.p90Seconds ?? null];
-}
-
-/** A time as short as it is exact: "40 s", "1.2 min", "4 h". */
-function inWords(seconds: number): string {
-  const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? [1, "s"];
-  return `${number(Math.round((10 * seconds) / size) / 10)} ${unit}`;
+  return [chats, unanswered, isMember ? null : sum(({ newChats = 0 }) => newChats), ...totalsOf(buckets)];
 }
 
 /** Loads something for each id, a few at once. */

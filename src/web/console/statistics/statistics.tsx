@@ -14,6 +14,7 @@ import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import { Conversations } from "./conversations.tsx";
+import { LabelNumbers } from "./label-numbers.tsx";
 
 type ChannelStats = Schemas["ChannelStats"];
 type KeyStats = Schemas["KeyStats"];
@@ -60,6 +61,7 @@ export function Statistics() {
               {channels.length + members.length > 0 && (
                 <Conversations channels={channels} members={members} version={String(stats.loadedAt)} />
               )}
+              {may("chats:read") && <LabelNumbers version={String(stats.loadedAt)} />}
               {channels.length > 0 && <Channels key={stats.loadedAt} channels={channels} />}
               {keys.length > 0 && <Keys key={stats.loadedAt} keys={keys} />}
             </>
