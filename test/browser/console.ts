@@ -31,6 +31,8 @@ export const AGENT = [
 export interface Desk {
   organization: Organization;
   channel: Channel;
+  /** The address of the service. */
+  base: string;
   /** Calls the public API with a key of the organization that may do everything. */
   api: ReturnType<typeof caller>;
   /** Calls the operator's API. */
@@ -45,36 +47,40 @@ export interface Desk {
   does(address: string, frame: Record<string, unknown>): Promise<void>;
 }
 
-export async function openDesk(name = "Acme"): Promise<Desk> {
-  const organization = await createOrganization(worldAt(base, adminToken), { name, owner: { name: "Ann" } });
+/** @param service by default, the one that all browser tests share */
+export async function openDesk(name = "Acme", service = { base, adminToken }): Promise<Desk> {
+  const world = worldAt(service.base, service.adminToken);
+  const organization = await createOrganization(world, { name, owner: { name: "Ann" } });
   const channel = await createChannel(organization, { name: "Site" });
   const { secret } = await createKey(organization, { permissions: PERMISSIONS });
   let visitors = 0;
   return {
     organization,
     channel,
-    api: caller(worldAt(base, adminToken), "/api/v1", secret),
-    operator: caller(worldAt(base, adminToken), "/admin/v1", adminToken),
+    base: service.base,
+    api: caller(world, "/api/v1", secret),
+    operator: caller(world, "/admin/v1", service.adminToken),
     async chat(contactName) {
       const address = `visitor-${++visitors}`;
       const { id } = await createChat(channel, { contact: { address, name: contactName } });
       return { id, address };
     },
-    writes: (address, text) => sendAs(channel, address, { type: "message", content: text }),
+    writes: (address, text) => sendAs(service.base, channel, address, { type: "message", content: text }),
     // The page is answered, so the frame before that was heard.
-    types: (address) => sendAs(channel, address, { type: "ping" }, { type: "typing" }),
-    does: (address, frame) => sendAs(channel, address, frame),
+    types: (address) => sendAs(service.base, channel, address, { type: "ping" }, { type: "typing" }),
+    does: (address, frame) => sendAs(service.base, channel, address, frame),
   };
 }
 
 /** Sends a frame through the visitors' socket. */
 async function sendAs(
+  at: string,
   channel: Channel,
   address: string,
   sent: Record<string, unknown>,
   first: Record<string, unknown> | null = null,
 ): Promise<void> {
-  const url = `${base.replace("http", "ws")}/web/${channel.id}/socket?after=0`;
+  const url = `${at.replace("http", "ws")}/web/${channel.id}/socket?after=0`;
   const user = Buffer.from(address).toString("base64url");
   const socket = new WebSocket(url, ["parley.v1", `user.${user}.${hashOf(channel, address)}`]);
   const id = crypto.randomUUID();
@@ -147,19 +153,30 @@ export async function openConsole(browser: Browser, path: string, options: Brows
 /** A page of the console with a new member signed in, who has these permissions. */
 export async function openAsMember(
   browser: Browser,
-  { organization, operator }: Desk,
+  desk: Desk,
   permissions: string[],
   path: string,
   name = "Mel",
 ): Promise<Page> {
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+  await signInAsMember(page, desk, permissions, path, name);
+  return page;
+}
+
+/** Signs a new member in on a page. */
+export async function signInAsMember(
+  page: Page,
+  { organization, operator, base }: Desk,
+  permissions: string[],
+  path: string,
+  name: string,
+): Promise<void> {
   const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name, permissions });
   const { url } = await operator("POST", `/members/${member.id}/sign-in-link`);
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
   await page.goto(url);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Console" }).waitFor();
   await page.goto(`${base}${path}`);
-  return page;
 }
 
 /** The address of an organization's screen. */

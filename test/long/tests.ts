@@ -35,6 +35,10 @@ export const LONG_TESTS: Readonly<Record<string, LongTest>> = {
     about: "what an index of messages costs, and how fast it finds",
     run: () => import("./search.ts"),
   },
+  day: {
+    about: "three people in three browsers work at 200 chats over a weekend",
+    run: () => import("./day.ts"),
+  },
   storm: {
     about: "kills, pauses, bad connections and damaged files, against the running service",
     run: () => import("../deep/storm/main.ts"),
