@@ -61,6 +61,27 @@ export interface MessageListOptions {
   search?: string;
 }
 
+/** Which messages of all chats. */
+export interface MessageSearchOptions {
+  /** A text that the messages contain: 2 to 100 characters. */
+  search: string;
+  /** A channel's id or kind. */
+  channel?: string;
+  /** A member's id: only messages of this member's chats; `none`: only of nobody's. */
+  assignee?: string;
+  direction?: ApiSchemas["Message"]["direction"];
+  /** Only messages from this time on. RFC 3339. */
+  since?: string;
+  /** Only messages up to this time. RFC 3339. */
+  until?: string;
+}
+
+/** A message that a search over all chats found, and its chat. */
+export interface FoundMessage {
+  message: ApiSchemas["Message"];
+  chat: ApiSchemas["FoundChat"];
+}
+
 /** Rows that are asked for at once. */
 const PAGE = 100;
 
@@ -183,6 +204,20 @@ export class Parley {
       yield* rows;
       cursor = cursorOf(pagination) ?? rows.at(-1)?.id;
       if (!pagination.hasMore || cursor === undefined) return;
+    }
+  }
+
+  /**
+   * The messages of all chats that contain a text, the newest first, each with its chat. Each once, also if messages arrive
+   * meanwhile. Throws a ParleyError with the code `search_off` while the organization's search is off.
+   */
+  async *searchMessages(filter: MessageSearchOptions): AsyncGenerator<FoundMessage, void, undefined> {
+    for (let before: string | undefined; ; ) {
+      const query = { ...filter, limit: PAGE, ...(before !== undefined && { before }) };
+      const { messages, pagination } = dataOf(await this.api.GET("/messages", { params: { query } }));
+      yield* messages;
+      before = cursorOf(pagination);
+      if (before === undefined) return;
     }
   }
 

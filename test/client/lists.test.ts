@@ -37,3 +37,28 @@ test("saved replies are walked to the end of their list", async () => {
   expect(found.map(({ id }) => id)).toEqual(["rpl_1", "rpl_2", "rpl_3"]);
   expect(asked.map(({ query }) => query)).toEqual([{ limit: "100" }, { limit: "100", after: "c1" }]);
 });
+
+test("a search over all chats goes on with the cursor, over empty pages, and gives each message with its chat", async () => {
+  const page = (ids: string[], cursor: string | null) =>
+    json(200, {
+      messages: ids.map((id) => ({ message: { id }, chat: { id: "cht_g1" } })),
+      pagination: { limit: 100, hasMore: cursor !== null, cursor },
+    });
+  const { parley, asked } = await clientOf([page(["msg_9"], "c1"), page([], "c2"), page(["msg_1"], null)]);
+  const filter = { search: "lamp", channel: "web", assignee: "none", direction: "INBOUND" } as const;
+  const times = { since: "2026-11-01T00:00:00Z", until: "2026-11-20T00:00:00Z" };
+  const found = await Array.fromAsync(parley.searchMessages({ ...filter, ...times }));
+  expect(found.map(({ message, chat }) => [message.id, chat.id])).toEqual([
+    ["msg_9", "cht_g1"],
+    ["msg_1", "cht_g1"],
+  ]);
+  const first = { ...filter, ...times, limit: "100" };
+  expect(asked.map(({ query }) => query)).toEqual([first, { ...first, before: "c1" }, { ...first, before: "c2" }]);
+});
+
+test("a search over all chats that is off is an error with its code", async () => {
+  const { parley } = await clientOf([json(409, { error: "The search is off", code: "search_off" })]);
+  await expect(Array.fromAsync(parley.searchMessages({ search: "lamp" }))).rejects.toMatchObject({
+    code: "search_off",
+  });
+});
