@@ -43,7 +43,7 @@ function partsOf(chats: Expected[]): (share: number) => Expected[] {
 test(
   `three people work at ${CHATS} chats over a weekend: each list shows what is stored, and each chat is where its history says`,
   async () => {
-    const desk = await openDesk("Weekend", service);
+    const desk = await openDesk("Weekend", {}, service);
     const labels: Record<string, string> = {};
     for (const name of ["Refund", "Urgent"]) labels[name] = (await desk.api("POST", "/labels", { name })).label.id;
     const chats: Expected[] = [];

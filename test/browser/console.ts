@@ -47,10 +47,13 @@ export interface Desk {
   does(address: string, frame: Record<string, unknown>): Promise<void>;
 }
 
-/** @param service by default, the one that all browser tests share */
-export async function openDesk(name = "Acme", service = { base, adminToken }): Promise<Desk> {
+/**
+ * @param settings of the organization, such as `search`
+ * @param service by default, the one that all browser tests share
+ */
+export async function openDesk(name = "Acme", settings: object = {}, service = { base, adminToken }): Promise<Desk> {
   const world = worldAt(service.base, service.adminToken);
-  const organization = await createOrganization(world, { name, owner: { name: "Ann" } });
+  const organization = await createOrganization(world, { name, owner: { name: "Ann" }, ...settings });
   const channel = await createChannel(organization, { name: "Site" });
   const { secret } = await createKey(organization, { permissions: PERMISSIONS });
   let visitors = 0;

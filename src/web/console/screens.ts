@@ -21,5 +21,7 @@ export { Palette } from "./palette.tsx";
 export { NotificationsDialog } from "./notifications/notifications-dialog.tsx";
 export { DropTargets } from "./inbox/drop-targets.tsx";
 export { SearchBar } from "./inbox/search-bar.tsx";
+export { SearchResults } from "./inbox/search-results.tsx";
+export { ReachLinked } from "./inbox/reach-linked.tsx";
 export * from "../shared/later.ts";
 export { NoteComposer } from "./notes/note-composer.tsx";

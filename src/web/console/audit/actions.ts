@@ -49,7 +49,7 @@ export const ACTION_WORDS: Record<AuditAction, string> = {
   "chat.search": "Searched the chats",
   "chat.export": "Exported a chat",
   "message.redact": "Redacted a message",
-  "message.search": "Searched a chat’s messages",
+  "message.search": "Searched messages",
 };
 
 /** An action in words. A newer service may have actions that this page does not know. */

@@ -158,7 +158,7 @@ export const TEXTS: MessageTexts = {
   video: "Open video",
   close: "Close the picture",
 };
-const OUR_SIDE = "Your organization";
+export const OUR_SIDE = "Your organization";
 const REACTORS = { contact: "The contact reacted", organization: "Your organization reacted" };
 const DELETED: MessageTexts = { ...TEXTS, removed: "Deleted by the contact." };
 

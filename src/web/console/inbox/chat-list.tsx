@@ -2,9 +2,8 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { canTakeChats } from "../../../model/permission.ts";
 import type { Channel, Chat } from "../api.ts";
-import { type Label, useLabels } from "../labels/use-labels.ts";
+import { useLabels } from "../labels/use-labels.ts";
 import { Lazy, LazyExtra } from "../lazy.tsx";
-import { contactName } from "../names.ts";
 import { byName, useMembers } from "../organization.ts";
 import { Button, TextButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -14,9 +13,10 @@ import { Tabs } from "../parts/tabs.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { currentSession, may } from "../session.ts";
 import { memberName } from "./assignee.tsx";
+import { ChatItems, type ChatRowsProps } from "./chat-items.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
-import { ChatRow } from "./chat-row.tsx";
 import { type Filter, NOBODY, type View } from "./chat-rows.ts";
+import { FilterSelect } from "./filter-select.tsx";
 import { unansweredCount } from "./live.ts";
 
 /** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
@@ -49,7 +49,7 @@ interface ChatListProps {
 
 /** The list of chats with its filters. */
 export function ChatList(props: ChatListProps) {
-  const { store, filter, channels, openId, addressOf, onFilter, onNew, selected, onSelect } = props;
+  const { store, filter, channels, openId, onFilter, onNew, selected } = props;
   const { member } = currentSession();
   const others = byName(useMembers()).filter(({ id }) => id !== member?.id);
   // The count is of all chats.
@@ -68,6 +68,12 @@ export function ChatList(props: ChatListProps) {
   const narrow = (part: Partial<Filter>) =>
     onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", ...part });
   const takers = [...mine, ...others].filter(({ permissions }) => canTakeChats(permissions));
+  const rows: ChatRowsProps = {
+    ...props,
+    labels,
+    onDrag: may("chats:write") ? (chat) => (dragged.value = chat) : undefined,
+    nameOf: (id) => (id === member?.id ? "You" : memberName(id, others)),
+  };
   return (
     <section class="chats" aria-label="Chats">
       {openId === null && <h1 class="hidden">Inbox</h1>}
@@ -111,15 +117,17 @@ export function ChatList(props: ChatListProps) {
           </Menu>
         </div>
         <div class="line">
-          <Select
-            label="Whose chats"
-            value={filter.assignee}
-            all="Everybody’s"
-            options={whose}
-            onChange={(assignee) => narrow({ assignee })}
-          />
+          {filter.search === "" && (
+            <FilterSelect
+              label="Whose chats"
+              value={filter.assignee}
+              all="Everybody’s"
+              options={whose}
+              onChange={(assignee) => narrow({ assignee })}
+            />
+          )}
           {channels.length > 1 && (
-            <Select
+            <FilterSelect
               label="Channel"
               value={filter.channel}
               // Three fields have less room.
@@ -128,8 +136,8 @@ export function ChatList(props: ChatListProps) {
               onChange={(channel) => onFilter({ ...filter, channel })}
             />
           )}
-          {labels.length > 0 && (
-            <Select
+          {filter.search === "" && labels.length > 0 && (
+            <FilterSelect
               label="Label"
               value={filter.label}
               all="Labels"
@@ -140,18 +148,7 @@ export function ChatList(props: ChatListProps) {
         </div>
       </div>
       {openId === null && <Toasts />}
-      <Rows
-        store={store}
-        filter={filter}
-        openId={openId}
-        addressOf={addressOf}
-        onFilter={onFilter}
-        selected={selected}
-        onSelect={onSelect}
-        labels={labels}
-        onDrag={may("chats:write") ? (chat) => (dragged.value = chat) : undefined}
-        nameOf={(id) => (id === member?.id ? "You" : memberName(id, others))}
-      />
+      {filter.search === "" ? <Rows {...rows} /> : <Lazy>{({ SearchResults }) => <SearchResults {...rows} />}</Lazy>}
       <LazyExtra>
         {({ DropTargets }) => (
           <>
@@ -178,48 +175,12 @@ export function ChatList(props: ChatListProps) {
   );
 }
 
-interface SelectProps {
-  label: string;
-  /** The id of an option; null for all. */
-  value: string | null;
-  all: string;
-  options: readonly { id: string; name: string }[];
-  onChange: (id: string | null) => void;
-}
-
-function Select({ label, value, all, options, onChange }: SelectProps) {
-  return (
-    <select
-      class="note grow"
-      aria-label={label}
-      value={value ?? ""}
-      onChange={(event) => onChange(event.currentTarget.value || null)}
-    >
-      <option value="">{all}</option>
-      {options.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-interface RowsProps extends Omit<ChatListProps, "channels" | "onNew"> {
-  /** The name of a member. */
-  nameOf: (memberId: string) => string;
-  /** All labels of the organization. */
-  labels: readonly Label[];
-  /** A chat is dragged; null once it no longer is. Absent if the person may not give it to anybody. */
-  onDrag?: ((chat: Chat | null) => void) | undefined;
-}
-
-function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, onDrag, nameOf, labels }: RowsProps) {
+function Rows(props: ChatRowsProps) {
+  const { store, filter, onFilter } = props;
   const end = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
   const error = store.error.value;
   const hasMore = store.hasMore.value;
-  const selectedIds = new Set(selected.value.map(({ id }) => id));
   useEffect(() => {
     if (!end.current) return;
     // Before the reader is there. The margin counts only around what scrolls.
@@ -237,32 +198,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, 
   return (
     <div class="chats-rows">
       {error && <Failure error={error} onRetry={() => void store.load()} />}
-      <ul class={selectedIds.size > 0 ? "chats-selecting" : ""}>
-        {rows.map((chat) => (
-          <li key={chat.id} class="chat-item">
-            {onSelect && (
-              <input
-                type="checkbox"
-                aria-label={`Select ${contactName(chat)}`}
-                title="Select (x)"
-                // The key x selects the open chat. A stop of Tab at each row would be one too many.
-                tabIndex={-1}
-                checked={selectedIds.has(chat.id)}
-                onChange={() => onSelect(chat)}
-              />
-            )}
-            <ChatRow
-              chat={chat}
-              view={filter.view}
-              isOpen={chat.id === openId}
-              href={addressOf(chat.id)}
-              onDrag={onDrag}
-              assignee={chat.assigneeId && nameOf(chat.assigneeId)}
-              labels={labels}
-            />
-          </li>
-        ))}
-      </ul>
+      <ChatItems {...props} rows={rows} />
       {hasMore && (
         <div ref={end} class="day">
           <TextButton onClick={() => void store.more()}>Show more</TextButton>
@@ -273,6 +209,7 @@ function Rows({ store, filter, openId, addressOf, onFilter, selected, onSelect, 
 }
 
 function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const label = `Find a contact${may("messages:read") ? " or a message" : ""}`;
   const typed = useSignal(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // Another filter may be chosen before the timer rings.
@@ -293,12 +230,12 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
   };
   return (
     <label class="search">
-      <span class="hidden">Find a contact</span>
+      <span class="hidden">{label}</span>
       <Icon name="search" />
       <input
         id="chat-search"
         type="search"
-        placeholder="Name or address"
+        placeholder={label}
         autocomplete="off"
         maxLength={100}
         value={typed.value}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { Chat, Member } from "../api.ts";
 import { holdKeys, takeKeys } from "../held-keys.ts";
-import { Lazy, LazyDialog } from "../lazy.tsx";
+import { Lazy, LazyDialog, LazyExtra } from "../lazy.tsx";
 import { isFollowed, route } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { NotesStore } from "../notes/notes-store.ts";
@@ -150,6 +150,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           onAssign={assign}
         />
         {isSearching.value && <Lazy>{({ SearchBar }) => <SearchBar store={store} onClose={closeSearch} />}</Lazy>}
+        <LazyExtra>{({ ReachLinked }) => <ReachLinked store={store} />}</LazyExtra>
         <Toasts />
         {error && <Failure error={error} onRetry={() => void load()} />}
         <Messages

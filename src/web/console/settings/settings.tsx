@@ -22,6 +22,7 @@ import {
   NameDialog,
 } from "./organization-dialogs.tsx";
 import { Passkeys } from "./passkeys.tsx";
+import { SearchSetting } from "./search-setting.tsx";
 
 const JURISDICTIONS = { eu: "European Union", us: "United States" };
 
@@ -81,6 +82,7 @@ export function Settings() {
         </Box>
       </div>
       <Team />
+      <SearchSetting />
       {may("chats:read") && <LabelSettings />}
       {!isOperator && <Passkeys />}
       {may("channels:read") && <Retention />}
