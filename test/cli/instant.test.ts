@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { confirmPast, instantOf } from "../../src/cli/parley/instant.ts";
+import { confirmPast, instantOf, pastInstantOf } from "../../src/cli/parley/instant.ts";
 
 const NOW = new Date("2026-11-20T10:00:00Z");
 
@@ -16,6 +16,15 @@ test("a time of day without a date is the next one, by the machine's zone", () =
   const later = new Date(instantOf("tomorrow at 9:30", "at", NOW));
   expect([later.getHours(), later.getMinutes()]).toEqual([9, 30]);
   expect(later.getTime()).toBeGreaterThan(NOW.getTime());
+});
+
+test("a time in the past is the last one, and RFC 3339 as it is", () => {
+  const at = (text: string) => new Date(pastInstantOf(text, "since", NOW)).getTime();
+  expect(at("2 weeks ago")).toBe(NOW.getTime() - 14 * 86_400_000);
+  // A Friday.
+  expect(at("Wednesday")).toBeLessThan(NOW.getTime());
+  expect(pastInstantOf("2026-11-01T00:00:00Z", "since", NOW)).toBe("2026-11-01T00:00:00Z");
+  expect(() => pastInstantOf("soon", "since", NOW)).toThrow('Try "2 hours ago"');
 });
 
 test("RFC 3339 goes to the service as it is, so that the service judges it", () => {

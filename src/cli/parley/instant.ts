@@ -12,10 +12,22 @@ const TOLERANCE_MS = 60_000;
  * @throws CommandError if the text is not a time, or has other words too
  */
 export function instantOf(text: string, option: string, now = new Date()): string {
+  return readInstant(text, option, now, true);
+}
+
+/** Like `instantOf`, for what was: `9:00` is today's, and `Monday` can be the last one. @throws CommandError as it */
+export function pastInstantOf(text: string, option: string, now = new Date()): string {
+  return readInstant(text, option, now, false);
+}
+
+function readInstant(text: string, option: string, now: Date, forwardDate: boolean): string {
   if (RFC_3339.test(text)) return text;
-  const [found, ...others] = chrono.parse(text, now, { forwardDate: true });
+  const [found, ...others] = chrono.parse(text, now, { forwardDate });
   if (!found || others.length > 0 || found.text.length !== text.trim().length) {
-    throw new CommandError(`--${option} is not a time: ${text}. Try "in 2 hours", "tomorrow at 9:00" or RFC 3339.`, 2);
+    throw new CommandError(
+      `--${option} is not a time: ${text}. Try ${forwardDate ? '"in 2 hours", "tomorrow at 9:00"' : '"2 hours ago", "yesterday at 9:00"'} or RFC 3339.`,
+      2,
+    );
   }
   return found.date().toISOString();
 }

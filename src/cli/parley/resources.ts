@@ -50,6 +50,7 @@ export const RESOURCES = {
       "max-members": limitField("limits.members", "The maximum number of members; 1,000 by default"),
       "max-templates": limitField("limits.templates", "The maximum number of templates; 1,000 by default"),
       "max-channels": limitField("limits.channels", "The maximum number of channels; 200 by default"),
+      search: field("on|off", "search.on", "Whether all messages can be searched; on by default", switchOf),
       "self-service": field(
         "on|off",
         "selfService",
@@ -68,7 +69,7 @@ export const RESOURCES = {
     create: { about: "Create an organization and its first member" },
     show: { about: "Show an organization" },
     change: {
-      about: "Change an organization's name, limits or self-service",
+      about: "Change an organization's name, limits, search or self-service",
       details: `${NO_LIMIT} So do --max-keys, --max-per-second and --max-quota, which turn the self-service on.`,
       fixed: ["owner", "owner-email", "jurisdiction", "region"],
     },

@@ -191,6 +191,12 @@ test("parley settings shows and changes what an organization decides itself", as
   expect(changed.asked.map((request) => request.slice(0, 3))).toEqual([
     ["PATCH", "/admin/v1/organizations/org_g1", body],
   ]);
+  const filling = { organization: { ...answer.organization, search: { state: "filling", done: 3, total: 9 } } };
+  const searched = await requestsOf(["settings", "--search", "on"], BY_KEY, filling);
+  expect(searched.asked.map((request) => request.slice(0, 3))).toEqual([
+    ["PATCH", "/api/v1/organization", { search: { on: true } }],
+  ]);
+  expect(searched.stdout).toMatch(/^assignOnAnswer +true\nsearch.state +filling\nsearch.done +3\nsearch.total +9\n$/);
   const wrong = await requestsOf(["settings", "--assign-on-answer", "maybe"], BY_KEY, answer);
   expect([wrong.code, wrong.asked]).toEqual([2, []]);
   expect(wrong.stderr).toContain("--assign-on-answer must be on or off");
@@ -268,6 +274,44 @@ test("parley search finds chats by their contact, or the messages of a chat", as
   expect(inChat.asked.map(([, path]) => path)).toEqual(["/api/v1/chats/cht_g1/messages?search=invoice&limit=1"]);
   expect(inChat.stdout).toMatch(/^3 +msg_g1 .* the invoice$/m);
   expect(inChat.stderr).toBe("For more, add --before msg_g1\n");
+});
+
+test("parley search --messages finds messages of all chats, and shows the part that was searched for", async () => {
+  const text = `Good morning, as I said on the phone the other day, where is my Réfund?${" And so on.".repeat(20)}`;
+  const message = { id: "msg_g1", createdAt: "2026-11-20T10:00:00.000Z", direction: "INBOUND", text };
+  const chat = { id: "cht_g1", contact: { address: "4711", name: "Ana" } };
+  const nameless = {
+    message: { ...message, text: "A refund" },
+    chat: { ...chat, contact: { address: "4711", name: null } },
+  };
+  const pagination = { limit: 20, hasMore: true, cursor: "c1" };
+  const answer = { messages: [{ message, chat }, nameless], pagination };
+  const argv = ["search", "--messages", "refund", "--direction", "INBOUND", "--channel", "web", "--assignee", "none"];
+  const since = "2026-11-01T00:00:00Z";
+  const found = await requestsOf([...argv, "--since", since, "--limit", "2"], BY_KEY, answer);
+  expect(found.asked.map(([method, path]) => [method, path])).toEqual([
+    [
+      "GET",
+      `/api/v1/messages?search=refund&limit=2&direction=INBOUND&channel=web&assignee=none&since=${encodeURIComponent(since)}`,
+    ],
+  ]);
+  const lines = found.stdout.trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^CHAT +WHEN +CONTACT +FROM +TEXT$/);
+  expect(lines[1]).toMatch(/^cht_g1 +.* Ana +INBOUND +….*my Réfund\? And so on\..*…$/);
+  expect(lines[2]).toMatch(/^cht_g1 +.* 4711 +INBOUND +A refund$/);
+  expect(found.stderr).toBe("For more, add --before c1\n");
+  const asJson = await requestsOf(["search", "--messages", "refund", "--json"], BY_KEY, answer);
+  expect(JSON.parse(asJson.stdout)).toMatchObject(answer);
+});
+
+test.each([
+  [["search", "refund", "--since", "yesterday"], "--since needs --messages."],
+  [["search", "--messages", "refund", "cht_g1"], "Give a chat or --messages, not both."],
+  [["search", "--messages", "refund", "--until", "soonish"], "--until is not a time: soonish"],
+])("parley %j is refused before it asks", async (argv, reason) => {
+  const { code, stderr, asked } = await requestsOf(argv, BY_KEY);
+  expect([code, asked]).toEqual([2, []]);
+  expect(stderr).toContain(reason);
 });
 
 test.for([

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Checkbox } from "../parts/controls.tsx";
@@ -11,12 +12,18 @@ import { mayTurnSearch, useSearchState } from "../search-state.ts";
 export function SearchSetting() {
   const { set, api } = usePlace();
   const search = useSearchState();
+  const isTurningOn = useSignal(false);
   if (!search) return null;
   const { state, done, total } = search;
   const isOn = state !== "off";
   const turn = async (on: boolean) => {
-    set((await api.PATCH("/organization", { body: { search: { on } } })).organization);
-    say("Saved");
+    isTurningOn.value = on;
+    try {
+      set((await api.PATCH("/organization", { body: { search: { on } } })).organization);
+      say("Saved");
+    } finally {
+      isTurningOn.value = false;
+    }
   };
   const turnOff = (
     <Confirm title="Turn the search in messages off?" submit="Turn off" onSubmit={() => turn(false)}>
@@ -27,19 +34,13 @@ export function SearchSetting() {
     <section class="section">
       <h2>Search</h2>
       <Checkbox
-        checked={isOn}
+        checked={isOn || isTurningOn.value}
         disabled={!mayTurnSearch()}
         onChange={({ currentTarget }) => {
-          const undo = () => (currentTarget.checked = isOn);
-          if (isOn) {
-            undo();
-            openDialog(turnOff);
-          } else {
-            turn(true).catch((error: unknown) => {
-              undo();
-              sayError(error);
-            });
-          }
+          if (!isOn) return void turn(true).catch(sayError);
+          // Until the person has confirmed it.
+          currentTarget.checked = true;
+          openDialog(turnOff);
         }}
       >
         Find messages of all chats
