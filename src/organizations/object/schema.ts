@@ -307,4 +307,17 @@ export const ORGANIZATION_SCHEMA = [
      chat_id text not null,
      primary key (deleted_at, chat_id)
    ) without rowid;`,
+  // - mentions: The chats with notes that mention a member.
+  // - mentions.at: When the newest of these notes was written.
+  // - mentions.move: The number of the chat's last move in this list: see ChannelTable.lastMove.
+  // - chats.mentions: What the chat last reported of them: Mentions as JSON; null if no note mentions anybody. It is in no
+  //   index, so that a mention costs no row when its chat becomes active.
+  `create table mentions (
+     member_id text not null,
+     at integer not null,
+     chat_id text not null,
+     move integer not null,
+     primary key (member_id, at, chat_id)
+   ) without rowid;
+   alter table chats add column mentions text;`,
 ];

@@ -8,7 +8,8 @@ import { stopTheClock } from "./delivery/conversation.ts";
 stopTheClock();
 
 /** Takes back the steps of an organization's object that number the moves of chats in lists, and later ones. */
-const UNDO_MOVES = `drop table search_removals; drop table labels; drop table chat_labels; alter table chats drop column labels;
+const UNDO_MOVES = `drop table mentions; drop table search_removals; alter table chats drop column mentions;
+   drop table labels; drop table chat_labels; alter table chats drop column labels;
    drop index chats_by_person; alter table chats drop column person_id; alter table channels drop column unanswered_not_open;
    drop index chats_by_channel; drop index chats_by_assignee; drop index chats_unanswered;
   alter table chats drop column work_state; alter table chats drop column snoozed_until;
