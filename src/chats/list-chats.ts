@@ -9,6 +9,7 @@ import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
 import { MAX_PERSON_ID } from "../model/chat.ts";
 import { MAX_PLACE, parseSearch } from "../model/contact-search.ts";
+import { ApiError } from "../model/error.ts";
 import { atMost, onlyTrue, queryText } from "../model/field.ts";
 import { isId } from "../model/id.ts";
 import type { ChatPosition, Waiting, WaitingPosition } from "../model/organization.ts";
@@ -38,6 +39,8 @@ export const assigneeFilter = z
   .string()
   .check(z.refine((text) => text === NOBODY || isId("mbr", text), "must be a member's id, or none"));
 
+const memberId = z.string().check(z.refine((text) => isId("mbr", text), "must be a member's id"));
+
 const searchText = z.string().check(
   z.minLength(1, { error: "must not be empty", abort: true }),
   ...atMost(MAX_SEARCH),
@@ -58,6 +61,7 @@ export const chatsQuery = z.object({
   state: z.optional(z.enum(WORK_STATES)),
   person: queryText(MAX_PERSON_ID),
   label: queryText(MAX_LABEL_ID),
+  mentioned: z.optional(memberId),
 });
 
 type Query = z.output<typeof chatsQuery>;
@@ -67,7 +71,11 @@ const lists = perIsolate(() => ({
   pages: new PageCache({ maxBytes: 16_777_216, maxPageBytes: 131_072 }),
 }));
 
-/** Reads the list that a request asks for. @throws ApiError as `listChats`; `validation_failed` for its query */
+/**
+ * Reads the list that a request asks for.
+ * @throws ApiError as `listChats`; `validation_failed` for its query; `permission_denied` if it asks for mentions without
+ *   the permission
+ */
 export function readChats(c: ChatsContext): Promise<JsonWithETag> {
   return finishReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
@@ -79,6 +87,9 @@ export function readChatsAhead(c: ChatsContext): void {
 /** Concurrent requests for the same list share one call. */
 async function sharedList(c: ChatsContext, caller: Caller): Promise<JsonWithETag> {
   const query = readQuery(c, chatsQuery);
+  if (query.mentioned !== undefined && !caller.permissions.includes("notes:read")) {
+    throw new ApiError("permission_denied", { text: "The filter mentioned needs the permission notes:read" });
+  }
   const hasLastMessage = canReadMessages(caller);
   const name = JSON.stringify([caller.organizationId, hasLastMessage, query]);
   return lists(c.env).calls.ask(c.executionCtx, name, () => listChats(c.env, caller, query, hasLastMessage));
@@ -95,13 +106,13 @@ export async function listChats(
   query: Query,
   hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { limit, channel, contact, search, state, person, label } = query;
+  const { limit, channel, contact, search, state, person, label, mentioned } = query;
   const waiting = waitingFor(query);
   const assignee = assigneeIn(query.assignee);
   const filter = filterIn(query, waiting);
   const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
-  const isCached = isStart && [contact, search, person, label].every((one) => one === undefined);
+  const isCached = isStart && [contact, search, person, label, mentioned].every((one) => one === undefined);
   const name = isCached
     ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state])
     : null;
@@ -112,9 +123,9 @@ export async function listChats(
       env,
       organizationId,
       (organization) =>
-        person === undefined && label === undefined
+        [person, label, mentioned].every((one) => one === undefined)
           ? organization.list(chosen, position, hasLastMessage, cachedVersion)
-          : organization.listNarrowed({ ...chosen, person, label }, position, hasLastMessage),
+          : organization.listNarrowed({ ...chosen, person, label, mentioned }, position, hasLastMessage),
       region,
     ),
   );
@@ -137,14 +148,17 @@ function waitingFor({
   state,
   person,
   label,
+  mentioned,
 }: Query): Waiting | undefined {
   const given = (filters: object) => Object.entries(filters).find(([, value]) => value !== undefined)?.[0];
-  const filter = given({ assignee, state, person, label });
+  const filter = given({ assignee, state, person, label, mentioned });
   const beside = given({ search, contact, scheduled });
   if (filter && beside) throw fault(filter, `can't be given with ${beside}`);
   const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
   if (search !== undefined && other) throw fault("search", `can't be given with ${other}`);
   if (unanswered && scheduled) throw fault("scheduled", "can't be given with unanswered, because their orders differ");
+  if (unanswered && mentioned !== undefined)
+    throw fault("mentioned", "can't be given with unanswered, because their orders differ");
   if (unanswered) return "unanswered";
   return scheduled && "scheduled";
 }
@@ -167,8 +181,8 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
 /** The filters whose list is read with a cursor only. */
 type WalkFilter = Waiting | "search" | (typeof OF_ACTIVITY)[number];
 
-/** Those whose list has the latest activity first. */
-const OF_ACTIVITY = ["assignee", "state", "person", "label"] as const;
+/** Those whose list has the latest activity first, or the newest mention. */
+const OF_ACTIVITY = ["assignee", "state", "person", "label", "mentioned"] as const;
 
 /** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
 const cursorOf = (filter: WalkFilter | undefined) =>

@@ -48,6 +48,8 @@ export interface ChatListOptions {
   person?: string;
   /** A label's id: only the chats with this label. */
   label?: string;
+  /** A member's id: only the chats with notes that mention this member, newest mention first. */
+  mentioned?: string;
 }
 
 /** Which messages of a chat. `after` can't be combined with the others. */

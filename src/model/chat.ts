@@ -82,6 +82,8 @@ export interface Chat {
   snoozedUntil: string | null;
   /** In the order in which the chat got them. */
   labels: ChatLabel[];
+  /** The newest note that mentions a member. Only in the list of the chats in which this member is mentioned. */
+  mention?: { noteId: string; afterSeq: number; createdAt: string } | undefined;
 }
 
 /** What only the chat's own object knows exactly. Times are Unix milliseconds. */

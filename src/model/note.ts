@@ -16,6 +16,18 @@ export interface Note {
   deletedAt?: string | undefined;
 }
 
+/** The newest note of a chat that mentions a member. */
+export interface Mention {
+  noteId: string;
+  /** See `Note`. */
+  afterSeq: number;
+  /** When it was written, Unix milliseconds. */
+  at: number;
+}
+
+/** The members that a chat's notes mention, by their ids. */
+export type Mentions = Record<string, Mention>;
+
 /** A note as events show it. */
 export function withoutContent(note: Note): Omit<Note, "content"> {
   const facts = pick(note, "id", "chatId", "author", "mentions", "afterSeq", "createdAt");

@@ -9,6 +9,7 @@ import type { EventType } from "./event.ts";
 import type { RequestCounts } from "./key.ts";
 import type { ListPosition } from "./list-page.ts";
 import type { Outcome } from "./network.ts";
+import type { Mentions } from "./note.ts";
 import type { Permission } from "./permission.ts";
 import type { PriceCount } from "./received.ts";
 import type { Region } from "./region.ts";
@@ -87,6 +88,8 @@ export interface ChatFilter {
   person?: string | undefined;
   /** Only the chats with this label. It can be given with the same, and with `person`. */
   label?: string | undefined;
+  /** Only the chats with notes that mention this member, newest mention first. It can't be given with `waiting`. */
+  mentioned?: string | undefined;
 }
 
 /** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
@@ -130,6 +133,8 @@ export interface ChatState extends ChatActivity {
   askedAt?: number;
   /** What members did in the chat; absent if none did anything. */
   members?: MemberCounts;
+  /** Who its notes mention; absent if none ever mentioned anybody, and in the reports of earlier versions. */
+  mentions?: Mentions;
   /** When it has other work at a later time, rounded up to the minute; absent if it has none. See `nextDueAt`. */
   nextDueAt?: number;
 }

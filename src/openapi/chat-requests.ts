@@ -23,7 +23,7 @@ export const chatsQueryParameters = {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before:
-      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee`, `state`, `person` or `label` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
+      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee`, `state`, `person`, `label` or `mentioned` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:
@@ -40,6 +40,8 @@ export const chatsQueryParameters = {
       "Only the chats whose contact has this `personId`, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state` and `label`.",
     label:
       "A label's id. Only the chats with this label, latest activity first; none if there is no such label. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state` and `person`.",
+    mentioned:
+      "A member's id. Only the chats with notes that mention this member, newest mention first, each with its `mention`. A note that was just written or deleted counts after a moment. Their `pagination` has a `cursor`: continue with `before`. Can be combined with `channel`, `assignee`, `state`, `person` and `label`. Needs the permission `notes:read` too.",
     after: "The `cursor` of the previous page. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },

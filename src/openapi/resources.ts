@@ -169,6 +169,11 @@ export const chatSchema = resource<directory.Chat>()(
       id: id("label"),
       name: text("The label's name"),
     }),
+    mention: group("The newest note that mentions the member. Only in the list of `mentioned`", {
+      noteId: id("note"),
+      afterSeq: count.describe("The `seq` of the message behind which the note stands; 0 if there is none"),
+      createdAt: time("When the note was written"),
+    }).optional(),
   }),
 );
 

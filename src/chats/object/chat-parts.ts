@@ -134,7 +134,7 @@ export class ChatParts {
     this.acts = new Acts(this);
     this.editsAndReactions = new EditsAndReactions(this);
     this.details = new StoredDetails(this);
-    this.notes = new Notes(this.tables, this.log, this.files);
+    this.notes = new Notes(this);
     this.search = new SearchFeed(this);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);

@@ -4,6 +4,7 @@ import type { ChatIdentity, ChatRetention } from "../../model/chat-answers.ts";
 import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
 import type { Outcome } from "../../model/network.ts";
+import type { Mentions } from "../../model/note.ts";
 import type { ChatState, CountedName, EventBurst } from "../../model/organization.ts";
 import type { PriceCount } from "../../model/received.ts";
 import type { SearchTargets } from "../../model/search-index.ts";
@@ -25,6 +26,8 @@ interface Parts extends ActivitySources {
   storage: { kv: SyncKvStorage };
   adoption: Pick<Adoption, "identity" | "exists">;
   subscriptions: ObjectSubscriptions;
+  /** See `Notes`. */
+  notes: { mentions(): Mentions | undefined };
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** See `SearchFeed`. */
@@ -367,6 +370,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const { counts, members, isUncounted, askedAt } = this.#activity.news(stored);
     const before = stored?.state.members ?? {};
     const nextDueAt = this.#parts.nextDueAt();
+    const mentions = this.#parts.notes.mentions();
     const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
     return {
       ...activity,
@@ -376,6 +380,7 @@ export class ChatReporter extends WriteBehind<Report> {
       ...(isUncounted && { isUncounted }),
       ...(askedAt !== null && { askedAt }),
       ...(nextDueAt !== null && { nextDueAt }),
+      ...(mentions && { mentions }),
       ...(hasMembers && { members: withMembers(before, members) }),
     };
   }

@@ -7,7 +7,7 @@ import type {
   NotesAnswer,
   Unknown,
 } from "../../model/chat-answers.ts";
-import { MAX_NOTES, type Note, withoutContent } from "../../model/note.ts";
+import { MAX_NOTES, type Mention, type Mentions, type Note, withoutContent } from "../../model/note.ts";
 import { readListCursor, writeListCursor } from "../../model/opaque.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { ChatTables, LateTable } from "./log/chat-tables.ts";
@@ -17,6 +17,8 @@ import type { MessageLog } from "./log/message-log.ts";
 /** How many blank deleted notes are kept, and for how long, so that a repeated request finds its note. */
 const MAX_DELETED = 1_000;
 const DELETED_KEPT_MS = 30 * 86_400_000;
+/** The key under which it is stored who is mentioned. */
+const MENTIONS = "mentions";
 /** The longest notes have 25 KB as JSON. */
 const EXPORTED_AT_ONCE = 20;
 
@@ -27,15 +29,24 @@ type NoteRow = { n: number; doc: string; fingerprint: string | null; deletedAt: 
 
 const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
 
+interface Parts {
+  storage: { kv: SyncKvStorage };
+  tables: ChatTables;
+  log: MessageLog;
+  files: Pick<ChatFiles, "keepChat">;
+}
+
 /** The notes of a chat's company, beside its messages. */
 export class Notes {
+  readonly #kv: SyncKvStorage;
   readonly #notes: LateTable;
   readonly #log: MessageLog;
   readonly #files: Pick<ChatFiles, "keepChat">;
   /** Undefined if not read. The cost of reading it grows with the length of the notes. */
   #known: Known | undefined;
 
-  constructor(tables: ChatTables, log: MessageLog, files: Pick<ChatFiles, "keepChat">) {
+  constructor({ storage, tables, log, files }: Parts) {
+    this.#kv = storage.kv;
     this.#notes = tables.notes;
     this.#log = log;
     this.#files = files;
@@ -70,6 +81,8 @@ export class Notes {
         "insert into notes (id, doc, dedupe, fingerprint, created_at) values (?, ?, ?, ?, ?)",
         ...[id, doc, dedupe, fingerprint, at],
       );
+      const mentioned = Object.fromEntries(mentions.map((memberId) => [memberId, { noteId: id, afterSeq, at }]));
+      if (mentions.length > 0) this.#kv.put(MENTIONS, { ...this.mentions(), ...mentioned });
       this.#files.keepChat();
       return { count: count + 1, oldestAt: Math.min(oldestAt ?? at, at) };
     });
@@ -118,6 +131,7 @@ export class Notes {
         (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)
         returning n`;
       const removed = this.#notes.run(query, at - DELETED_KEPT_MS, MAX_DELETED);
+      if (note.mentions.length > 0) this.#storeMentions();
       return removed.length === 0 ? { count: count - 1, oldestAt } : undefined;
     });
     return { outcome: "ok", doc };
@@ -150,11 +164,26 @@ export class Notes {
     if ((this.oldestAt() ?? Number.POSITIVE_INFINITY) > at) return false;
     this.#known = undefined;
     this.#notes.run("delete from notes where created_at <= ?", at);
+    if (this.mentions()) this.#storeMentions();
     return true;
+  }
+
+  /** The newest note that mentions each member; undefined if none ever mentioned anybody. */
+  mentions(): Mentions | undefined {
+    return this.#notes.exists ? this.#kv.get<Mentions>(MENTIONS) : undefined;
   }
 
   forget(): void {
     this.#known = undefined;
+  }
+
+  /** Finds who is mentioned after notes were deleted: an older note may mention a member too. */
+  #storeMentions(): void {
+    const query = `select value as memberId, notes.id as noteId, doc ->> '$.afterSeq' as afterSeq, created_at as at, max(n)
+      from notes, json_each(doc, '$.mentions') where deleted_at is null group by value`;
+    const rows = this.#notes.run<{ memberId: string } & Record<keyof Mention, never>>(query);
+    const entries = rows.map(({ memberId, noteId, afterSeq, at }) => [memberId, { noteId, afterSeq, at }]);
+    this.#kv.put(MENTIONS, Object.fromEntries(entries));
   }
 
   /** @param write returns what is known after it; undefined to read it again */

@@ -290,6 +290,7 @@ export const RESOURCES = {
       state: field("state", "", `Only the chats in one state: ${WORK_STATES.join(", ")}`),
       person: field("key", "", "Only the chats of one person, by your own key of the person"),
       label: field("lbl_…", "", "Only the chats with this label"),
+      mentioned: field("mbr_…", "", "Only the chats with notes that mention this member, newest mention first"),
       after: field(
         "cursor",
         "",

@@ -81,7 +81,8 @@ export class ChatList {
       "after" in position
         ? this.#waitingPage(organizationId, filter, position)
         : this.#page(organizationId, filter, position);
-    return page ? ok(this.#print(page.rows, hasLastMessage), page.pagination, version) : UNKNOWN_CURSOR;
+    if (!page) return UNKNOWN_CURSOR;
+    return ok(this.#print(page.rows, hasLastMessage, filter.mentioned), page.pagination, version);
   }
 
   async search(
@@ -120,10 +121,10 @@ export class ChatList {
     });
   }
 
-  /** A page of the chats that wait, or of those of a member, of nobody, of a person, in a state or with a label. */
+  /** A page of a list that is read with a cursor only, but of no search. */
   #waitingPage(organizationId: string, filter: ChatFilter, { after, limit }: WaitingPosition) {
-    const { channel, contact, assignee, state, person, label } = filter;
-    const isOfAll = [assignee, state, person, label].every((one) => one === undefined);
+    const { channel, contact, assignee, state, person, label, mentioned } = filter;
+    const isOfAll = [assignee, state, person, label, mentioned].every((one) => one === undefined);
     const waiting = filter.waiting ?? (isOfAll ? "unanswered" : undefined);
     const walk = after === null ? null : parseCursor(organizationId, filter, after);
     if (after !== null && !walk) return null;
@@ -135,7 +136,7 @@ export class ChatList {
     const { lastMove } = this.#channels;
     const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
-        ? this.#waiting.page({ waiting, assignee, state, person, label }, ids, walk, limit, lastMove)
+        ? this.#waiting.page({ waiting, assignee, state, person, label, mentioned }, ids, walk, limit, lastMove)
         : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
     const counted = countOf(filter);
     const total = counted && { total: this.#channels.countChats(ids, counted) };
@@ -182,8 +183,13 @@ export class ChatList {
    * of those that were active since, it examines as many as a page does, and says yes if there are more. So it does with
    * a person and a label that have many.
    */
-  #hasNewer(walk: Walk | null, selected: KnownChannel[], { assignee, state, person, label }: ChatFilter): boolean {
+  #hasNewer(walk: Walk | null, selected: KnownChannel[], filter: ChatFilter): boolean {
     if (!walk || walk.hasNewer) return walk !== null;
+    const { assignee, state, person, label, mentioned } = filter;
+    if (mentioned !== undefined) {
+      const selectedIds = selected.map(({ id }) => id);
+      return this.#waiting.hasMoved({ assignee, state, person, label, mentioned }, selectedIds, walk.start);
+    }
     if (person !== undefined || label !== undefined) {
       const selectedIds = selected.map(({ id }) => id);
       const { rows, next } = this.#waiting.page({ assignee, state, person, label }, selectedIds, null, 1, 0);
@@ -285,10 +291,10 @@ export class ChatList {
   }
 
   /** Leaves out the chats of a channel that is being deleted: until then a page can be short. */
-  #print(rows: ChatRow[], hasLastMessage: boolean): string[] {
+  #print(rows: ChatRow[], hasLastMessage: boolean, mentioned?: string): string[] {
     return rows.flatMap((row) => {
       const channel = this.#channels.get(row.channel_id);
-      return channel && !channel.isClosed ? [printChat(row, channel, this.#labels, hasLastMessage)] : [];
+      return channel && !channel.isClosed ? [printChat(row, channel, this.#labels, hasLastMessage, mentioned)] : [];
     });
   }
 }
@@ -301,10 +307,11 @@ function countOf({
   assignee,
   person,
   label,
+  mentioned,
   state,
   waiting,
 }: ChatFilter): ChatCount | undefined {
-  if ([channel, contact, search, assignee, person, label].some((one) => one !== undefined)) return undefined;
+  if ([channel, contact, search, assignee, person, label, mentioned].some((one) => one !== undefined)) return undefined;
   if (state === undefined) return waiting;
   return waiting === "unanswered" && state === "open" ? "unansweredOpen" : undefined;
 }

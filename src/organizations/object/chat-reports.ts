@@ -7,6 +7,7 @@ import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { LabelTable } from "./label-table.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
+import type { MentionTable } from "./mention-table.ts";
 
 interface Parts {
   storage: Pick<DurableObjectStorage, "sql">;
@@ -15,6 +16,7 @@ interface Parts {
   contacts: ContactTable;
   memberNumbers: MemberNumbers;
   labels: LabelTable;
+  mentions: MentionTable;
 }
 
 /** What chats report of themselves, in their rows and in all that counts or finds them. One report is one transaction. */
@@ -39,7 +41,7 @@ export class ChatReports {
     const notified = known === version ? null : { after: isLost ? row.told_after : row.events, version };
     if (report.number > row.report) {
       const moves = movesIn(row, report, this.#parts.channels.lastMove + 1);
-      const move = moves.unanswered ?? moves.scheduled ?? moves.name;
+      const move = moves.unanswered ?? moves.scheduled ?? moves.name ?? moves.mention;
       this.#parts.feed.commit(() => this.#write(row, report, notified, { ...moves, move }, now));
       if (move !== null) this.#parts.channels.moved(move);
     }
@@ -54,8 +56,20 @@ export class ChatReports {
     now: number,
   ): void {
     const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, readUpTo, assigneeId, details } = report;
-    const { contactWroteAt, marketing, work, labels, depth, oldest, attempts, members, nextDueAt, number, events } =
-      report;
+    const {
+      contactWroteAt,
+      marketing,
+      work,
+      labels,
+      mentions,
+      depth,
+      oldest,
+      attempts,
+      members,
+      nextDueAt,
+      number,
+      events,
+    } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
@@ -80,6 +94,8 @@ export class ChatReports {
       snoozed_until: work ? work.snoozedUntil : row.snoozed_until,
       person_id: details?.personId === undefined ? row.person_id : details.personId,
       labels: labels ? this.#parts.labels.store(row, labels) : row.labels,
+      mentions:
+        mentions && moves.mention !== null ? this.#parts.mentions.store(row, mentions, moves.mention) : row.mentions,
       unanswered_move: moves.unanswered ?? row.unanswered_move,
       scheduled_move: moves.scheduled ?? row.scheduled_move,
     };
@@ -128,14 +144,17 @@ export class ChatReports {
 }
 
 /** The number of a report's move in each list in which it moves the chat; null in the others. */
-type Moves = Record<Waiting | "name", number | null>;
+type Moves = Record<Waiting | "name" | "mention", number | null>;
 
 /** @param next the number of the next move. See `ChannelTable.lastMove` */
-function movesIn(row: ChatRow, { unansweredSince, nextScheduledAt, details }: ChatReport, next: number): Moves {
+function movesIn(row: ChatRow, report: ChatReport, next: number): Moves {
+  const { unansweredSince, nextScheduledAt, details, mentions } = report;
   const isLater = (before: number | null, after: number | null) => after !== null && after > (before ?? 0);
   return {
     unanswered: isLater(row.unanswered_since, unansweredSince) ? next : null,
     scheduled: isLater(row.next_scheduled_at, nextScheduledAt) ? next : null,
     name: details && details.name !== row.name ? next : null,
+    // The newest mention may have been deleted. Then an older one is the newest.
+    mention: mentions && JSON.stringify(mentions) !== (row.mentions ?? "{}") ? next : null,
   };
 }

@@ -3,6 +3,7 @@ import type { KnownChannel } from "../../model/organization.ts";
 import { replyUntil } from "../../model/reply-window.ts";
 import type { WorkState } from "../../model/work-state.ts";
 import type { LabelTable } from "./label-table.ts";
+import { mentionsIn } from "./mention-table.ts";
 
 /** A chat's row. Times are Unix milliseconds. */
 export type ChatRow = {
@@ -40,11 +41,12 @@ export type ChatRow = {
   scheduled_move: number | null;
   name_move: number | null;
   labels: string | null;
+  mentions: string | null;
 };
 
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
   last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, work_state, snoozed_until,
-  person_id, report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move, labels`;
+  person_id, report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move, labels, mentions`;
 
 /** See `LabelTable`. */
 type ShownLabels = Pick<LabelTable, "print">;
@@ -54,12 +56,16 @@ export function presentChat(row: ChatRow, channel: KnownChannel, labels: ShownLa
   return JSON.parse(printChat(row, channel, labels, true)) as Chat;
 }
 
-/** The same as JSON. What the row has as JSON is not parsed, because a page has many rows. */
+/**
+ * The same as JSON. What the row has as JSON is not parsed, because a page has many rows.
+ * @param mentioned the member whose mention is shown; undefined for none
+ */
 export function printChat(
   row: ChatRow,
   { id, kind, name }: KnownChannel,
   labels: ShownLabels,
   hasLastMessage: boolean,
+  mentioned?: string,
 ): string {
   const { address, name: contactName, username } = row;
   const same = sameAs(row);
@@ -74,7 +80,14 @@ export function printChat(
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
   const openUntil = replyUntil(kind, row.created_at, row.contact_wrote_at);
-  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"},"state":"${row.work_state}","snoozedUntil":${timeAsJson(row.snoozed_until)},"labels":${labels.print(row.labels)}}`;
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"},"state":"${row.work_state}","snoozedUntil":${timeAsJson(row.snoozed_until)},"labels":${labels.print(row.labels)}${mentioned === undefined ? "" : printMention(row, mentioned)}}`;
+}
+
+function printMention({ mentions }: ChatRow, memberId: string): string {
+  const mention = mentionsIn(mentions)[memberId];
+  return mention
+    ? `,"mention":{"noteId":"${mention.noteId}","afterSeq":${mention.afterSeq},"createdAt":${timeAsJson(mention.at)}}`
+    : "";
 }
 
 function timeAsJson(at: number | null): string {

@@ -7,6 +7,7 @@ import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { LabelTable } from "./label-table.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
+import type { MentionTable } from "./mention-table.ts";
 import type { SearchCleanup } from "./search-cleanup.ts";
 
 /** How long the chats of an organization that an earlier version ran can still be used by that version. */
@@ -30,6 +31,7 @@ interface Parts {
   memberNumbers: MemberNumbers;
   labels: LabelTable;
   searchCleanup: SearchCleanup;
+  mentions: MentionTable;
 }
 
 /** Addresses of one contact: those that no longer reach it, and those that do. */
@@ -47,8 +49,9 @@ export class ChatTable {
   readonly #members: MemberNumbers;
   readonly #labels: LabelTable;
   readonly #search: SearchCleanup;
+  readonly #mentions: MentionTable;
 
-  constructor({ storage, channels, feed, contacts, memberNumbers, labels, searchCleanup }: Parts) {
+  constructor({ storage, channels, feed, contacts, memberNumbers, labels, searchCleanup, mentions }: Parts) {
     this.#storage = storage;
     this.#channels = channels;
     this.#feed = feed;
@@ -56,6 +59,7 @@ export class ChatTable {
     this.#members = memberNumbers;
     this.#labels = labels;
     this.#search = searchCleanup;
+    this.#mentions = mentions;
   }
 
   get(id: string): ChatRow | undefined {
@@ -164,6 +168,7 @@ export class ChatTable {
       );
       this.#contacts.remove(row);
       this.#labels.store(row, []);
+      this.#mentions.store(row, {}, 0);
       for (const id of sameAs(row)) this.#unname(id, row.id);
       const now = Date.now();
       this.#members.change({ counts: {}, countsBefore: {}, before: row, after: null }, now);

@@ -7,12 +7,15 @@ import type { MemberNumbers } from "./member-numbers.ts";
 import { Retries } from "./retries.ts";
 
 const CHATS_A_STEP = 20;
+const MENTIONS_A_STEP = 500;
 const STEP_EVERY_MS = 1_000;
 /** A removal that was begun and not confirmed is looked up after this time. */
 const CHECK_AFTER_MS = 60_000;
 /** A member's id is remembered for a day: a chat may be assigned by a call that began before the removal. */
 const KEPT_MS = 86_400_000;
 const AGAIN_AFTER_MS = 60_000;
+/** The mentions of removed members. A cross join reads the members first. */
+const OF_REMOVED = `from leaving_members cross join mentions on member_id = leaving_members.id where is_removed = 1`;
 
 /** A chat of a removed member. */
 type HeldChat = { id: string; life: number; assignee: string };
@@ -29,7 +32,7 @@ interface Parts {
 }
 
 /**
- * Unassigns the chats of removed members, 20 in a second, and forgets the members. A removal is announced before it is
+ * Unassigns the chats of removed members, 20 in a second, removes their mentions, and forgets the members. A removal is announced before it is
  * made. If its outcome is not reported, the directory is asked, and once about each member that got numbers. A chat
  * that can't be unassigned is tried again later, beside the others.
  */
@@ -72,9 +75,15 @@ export class FreedChats implements DuePart {
     this.#parts.standBy(at);
   }
 
+  /** A chat's notes mention a member, which may have been removed since. */
+  mentioned(memberId: string): void {
+    this.counted(memberId);
+    this.reported(memberId);
+  }
+
   /** When the alarm must call `run`, Unix milliseconds; null if nobody left. */
   dueAt(): number | null {
-    if (this.#chats(1).length > 0) return this.#nextAt;
+    if (this.#chats(1).length > 0 || this.#hasMentions()) return this.#nextAt;
     const [next] = this.#sql.exec<{ at: number | null }>("select min(at) as at from leaving_members").toArray();
     const times = [next?.at ?? null, this.#retries.dueAt()].filter((at) => at !== null);
     return times.length === 0 ? null : Math.max(Math.min(...times), this.#nextAt);
@@ -86,6 +95,10 @@ export class FreedChats implements DuePart {
     this.#nextAt = now + STEP_EVERY_MS;
     await this.#check(now);
     if (!this.#parts.existence.isReady()) return;
+    this.#sql.exec(
+      `delete from mentions where (member_id, at, chat_id) in (select member_id, mentions.at, chat_id ${OF_REMOVED} limit ?)`,
+      MENTIONS_A_STEP,
+    );
     const again = this.#retries.due(now, CHATS_A_STEP);
     const fresh = this.#chats(CHATS_A_STEP - again.length);
     await this.#retries.run<AssignedChat>([...again, ...fresh], (chat) => this.#free(chat));
@@ -138,6 +151,10 @@ export class FreedChats implements DuePart {
   #isRemoved(id: string): boolean {
     const query = "select 1 from leaving_members where id = ? and is_removed = 1";
     return this.#sql.exec(query, id).toArray().length > 0;
+  }
+
+  #hasMentions(): boolean {
+    return this.#sql.exec(`select 1 ${OF_REMOVED} limit 1`).toArray().length > 0;
   }
 
   #hasChats(memberId: string): boolean {

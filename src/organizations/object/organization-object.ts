@@ -118,7 +118,7 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#parts.list.read(filter, position, hasLastMessage, have, this.#parts.existence.id ?? "");
   }
 
-  /** A list by `person` or `label`. Apart from `list`: an object that runs an earlier version would ignore these. */
+  /** A list by `person`, `label` or `mentioned`. Apart from `list`: an object that runs an earlier version would ignore these. */
   listNarrowed(
     filter: ChatFilter,
     position: ChatPosition | WaitingPosition,

@@ -16,6 +16,7 @@ import { KeyTable } from "./key-table.ts";
 import { LabelTable } from "./label-table.ts";
 import { MemberNumbers } from "./member-numbers.ts";
 import { MemberRecords } from "./member-records.ts";
+import { MentionTable } from "./mention-table.ts";
 import { Overdue } from "./overdue.ts";
 import { OwnSubscriptions } from "./own-subscriptions.ts";
 import { ReportPace } from "./report-pace.ts";
@@ -37,6 +38,7 @@ export class OrganizationParts {
   readonly feed: Feed;
   readonly contacts: ContactTable;
   readonly labels: LabelTable;
+  readonly mentions: MentionTable;
   readonly chats: ChatTable;
   readonly reports: ChatReports;
   readonly keys: KeyTable;
@@ -80,6 +82,7 @@ export class OrganizationParts {
     });
     this.contacts = new ContactTable(storage, isReady);
     this.labels = new LabelTable(storage, isReady, () => this.list.changed());
+    this.mentions = new MentionTable(sql, (id) => this.freed.mentioned(id));
     this.memberNumbers = new MemberNumbers(sql, (id) => this.freed.counted(id));
     this.searchIndexes = new SearchIndexes(storage);
     this.searchCleanup = new SearchCleanup(this);

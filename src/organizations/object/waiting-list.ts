@@ -11,7 +11,7 @@ const READ_AT_ONCE = 1_000;
 const MAX_SORTED_CHATS = 1_000;
 
 /** Which list it is. */
-type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "person" | "label">;
+type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "person" | "label" | "mentioned">;
 
 /** The column that each list is sorted by, and the one with the number of the move that brought the chat to its place. */
 const COLUMNS = {
@@ -21,6 +21,12 @@ const COLUMNS = {
 
 /** In the order of activity, a chat that moved is never met again. */
 const ACTIVITY = { time: "active_at", move: "null" };
+
+/** The chats in which a member is mentioned. A chat moves back if its newest mention is deleted. */
+const MENTIONED = { time: "mentions.at", move: "mentions.move" };
+
+/** The filter by which the chats are found. */
+type SortedBy = "label" | "person" | "mentioned";
 
 /** What an index has of a chat. */
 type IndexRow = Place & {
@@ -32,11 +38,12 @@ type IndexRow = Place & {
 };
 
 /**
- * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, and those of a
- * member, of nobody, of a person, in a state or with a label, latest activity first.
+ * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, those of a
+ * member, of nobody, of a person, in a state or with a label, latest activity first, and those in which a member is
+ * mentioned, newest mention first.
  *
- * No walk has a chat twice. In the order of activity chats move only to the front, which a walk has passed. A chat that
- * waits can move to where a walk has yet to come: then the number of its move is greater than the last one when the walk
+ * No walk has a chat twice. In the order of activity chats move only to the front, which a walk has passed. Another chat
+ * can move to where a walk has yet to come: then the number of its move is greater than the last one when the walk
  * began, and it is left out.
  */
 export class WaitingList {
@@ -83,8 +90,17 @@ export class WaitingList {
       this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id).one(),
     );
     const place = found.length > limit ? shown.at(-1) : isEnd ? null : last;
-    const start = walk?.start ?? (list.waiting ? lastMove : (found[0] ?? place)?.at);
+    const isByMove = list.waiting !== undefined || list.mentioned !== undefined;
+    const start = walk?.start ?? (isByMove ? lastMove : (found[0] ?? place)?.at);
     return { rows, next: place && start !== undefined ? { place, start, hasNewer } : null, hasNewer };
+  }
+
+  /** Whether chats came to another place of the list by mentions since a walk began, of the 1,000 newest. */
+  hasMoved(list: Walked, channelIds: string[], start: number): boolean {
+    const channels = new Set(channelIds);
+    const rows = this.#sorted("mentioned", list, null, MAX_SORTED_CHATS);
+    const moved = rows.filter((row) => (row.move ?? 0) > start && channels.has(row.channel_id) && isOf(row, list));
+    return (list.label === undefined ? moved : this.#labeled(list.label, moved)).length > 0;
   }
 
   #labeled(label: string, rows: IndexRow[]): IndexRow[] {
@@ -109,7 +125,8 @@ export class WaitingList {
   }
 
   /** The filter that few chats meet. A label and a person are in no index with a time: each message would write it. */
-  #sortedBy({ label, person }: Walked): "label" | "person" | null {
+  #sortedBy({ label, person, mentioned }: Walked): SortedBy | null {
+    if (mentioned !== undefined) return "mentioned";
     if (label !== undefined && (this.#labels.find(label)?.chats ?? 0) <= MAX_SORTED_CHATS) return "label";
     return person !== undefined && this.#hasFewChats(person) ? "person" : null;
   }
@@ -119,18 +136,21 @@ export class WaitingList {
     return this.#sql.exec<{ chats: number }>(query, person, MAX_SORTED_CHATS + 1).one().chats <= MAX_SORTED_CHATS;
   }
 
-  /** The next chats of a label or of a person. */
-  #sorted(by: "label" | "person", list: Walked, after: Place | null, limit: number): IndexRow[] {
-    const { time, move } = list.waiting ? COLUMNS[list.waiting] : ACTIVITY;
+  /** The next chats of a label or of a person, or in which a member is mentioned. */
+  #sorted(by: SortedBy, list: Walked, after: Place | null, limit: number): IndexRow[] {
+    const { time, move } = by === "mentioned" ? MENTIONED : list.waiting ? COLUMNS[list.waiting] : ACTIVITY;
+    // The order of its table, whose rows need no sorting then.
+    const id = by === "mentioned" ? "chat_id" : "id";
     const [comes, order] = list.waiting ? [">", "asc"] : ["<", "desc"];
     // A cross join reads the label's chats first.
     const from = {
       label: "chat_labels cross join chats on id = chat_id where label_id = ?",
       person: "chats indexed by chats_by_person where person_id = ?",
+      mentioned: "mentions cross join chats on id = chat_id where member_id = ?",
     }[by];
     const query = `select id, ${time} as at, channel_id, assignee, work_state, person_id, ${move} as move from ${from}
-      and ${time} is not null ${after ? `and (${time}, id) ${comes} (?, ?)` : ""}
-      order by ${time} ${order}, id ${order} limit ?`;
+      and ${time} is not null ${after ? `and (${time}, ${id}) ${comes} (?, ?)` : ""}
+      order by ${time} ${order}, ${id} ${order} limit ?`;
     return this.#sql.exec<IndexRow>(query, list[by], ...(after ? [after.at, after.id] : []), limit).toArray();
   }
 

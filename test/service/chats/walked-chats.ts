@@ -2,8 +2,9 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Chat } from "../../../src/model/chat.ts";
 import { newId } from "../../../src/model/id.ts";
+import type { Mentions } from "../../../src/model/note.ts";
 import { OPEN, type WorkStatus } from "../../../src/model/work-state.ts";
-import { type Client, newChannel, newOrganization } from "../../support/harness.ts";
+import { type Client, client, newChannel, newKey, newOrganization } from "../../support/harness.ts";
 import { Random } from "../../support/random.ts";
 
 /** What a chat last reported of itself. Times are Unix milliseconds. */
@@ -16,6 +17,7 @@ interface Reported {
   personId: string | null;
   work: WorkStatus;
   labels: string[];
+  mentions: Mentions;
 }
 
 type Known = Reported & { id: string; life: number; channelId: string };
@@ -30,6 +32,11 @@ export interface Walk {
 const NAMES = ["Ann", "Anders", "Ann Axel", "Anton", "Azra Ann", "Berta"];
 /** Reports come up to this much later than what they report. */
 const LAG_MS = 5_000;
+
+/** A client that may read every list of chats, by a key of its own. */
+export async function listReader(organizationId: string): Promise<Client> {
+  return client((await newKey(organizationId, { permissions: ["chats:read", "messages:read", "notes:read"] })).secret);
+}
 
 /** The chats of an organization, which report what a seed says. */
 export class WalkedChats {
@@ -63,7 +70,7 @@ export class WalkedChats {
     const organization = await newOrganization();
     const { channelId, organizationId } = organization;
     const channels = [channelId, await newChannel(organizationId, "telegram"), await newChannel(organizationId, "web")];
-    const chats = new WalkedChats(seed, organization, channels);
+    const chats = new WalkedChats(seed, { ...organization, api: await listReader(organizationId) }, channels);
     await chats.#label();
     for (let n = 0; n < count; n++) await chats.#open();
     for (const id of chats.#chats.keys()) await chats.#change(id, 0);
@@ -88,6 +95,8 @@ export class WalkedChats {
       ...[`label=${rare}`, `label=${frequent}`, `label=${frequent}&channel=web`, `label=${rare}&assignee=none`],
       ...[`label=${frequent}&state=open`, `label=${frequent}&assignee=${this.memberId}&state=open`],
       ...["assignee=none&channel=web", `assignee=${this.memberId}&channel=${channel}`, "state=snoozed"],
+      ...[`mentioned=${this.memberId}`, `mentioned=${this.memberId}&channel=web&state=open`],
+      ...[`mentioned=${this.memberId}&assignee=none`, `mentioned=${this.memberId}&label=${frequent}`],
       ...["person=a", "person=a&state=open&channel=web", "person=b&assignee=none"],
     ];
     const oldestFirst = [
@@ -138,7 +147,8 @@ export class WalkedChats {
       this.#now += 1_000;
       const soonest = Math.max(this.#now, known?.nextScheduledAt ?? 0) + 60_000;
       if (known) {
-        const times = { lastMessageAt: this.#now, unansweredSince: this.#now, nextScheduledAt: soonest };
+        const mentions = { [this.memberId]: this.#mention(0) };
+        const times = { mentions, lastMessageAt: this.#now, unansweredSince: this.#now, nextScheduledAt: soonest };
         await this.#report({ ...known, ...times });
       }
     }
@@ -156,6 +166,10 @@ export class WalkedChats {
     // Only an instance that runs can be evicted.
     await this.#object.find("");
     await evictDurableObject(this.#object);
+  }
+
+  #mention(lag: number): Mentions[string] {
+    return { noteId: newId("note", null), afterSeq: 0, at: this.#time(lag) };
   }
 
   #time(lag: number): number {
@@ -182,6 +196,7 @@ export class WalkedChats {
       personId: null,
       work: OPEN,
       labels: [],
+      mentions: {},
     };
     this.#chats.set(id, { id, life, channelId, name, ...nothing });
   }
@@ -207,6 +222,10 @@ export class WalkedChats {
       { assigneeId: random.pick([null, this.memberId]) },
       { name: random.pick(NAMES) },
       { personId: random.pick(["a", "a", "b", null]) },
+      { mentions: { [this.memberId]: this.#mention(lag) } },
+      // The newest notes were deleted.
+      { mentions: { [this.memberId]: this.#mention(60_000) } },
+      { mentions: {} },
       { labels: this.#labels.filter(() => random.next() < 0.6) },
       {
         work: random.pick([

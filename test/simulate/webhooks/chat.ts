@@ -72,6 +72,7 @@ export class SubscriptionChat {
         details: () => null,
         givenBack: () => ({ upTo: 0, at: 0 }),
       },
+      notes: { mentions: () => undefined },
       retention: { onRetention: () => {} },
       search: { learn: () => {} },
       alarm: this.#alarm,

@@ -117,10 +117,12 @@ export class Retention implements DuePart {
 
   /** Deletes the oldest messages. @returns whether it deleted any */
   #step(now: number): boolean {
-    const { subscriptions, log, notes, scheduled } = this.#parts;
+    const { subscriptions, log, notes, report, scheduled } = this.#parts;
     const kept = this.#keptMs();
     if (kept === null) return false;
+    const mentions = JSON.stringify(notes.mentions());
     const isNoteRemoved = notes.purge(now - kept);
+    if (JSON.stringify(notes.mentions()) !== mentions) report.stateChanged();
     const isAnyRemoved = scheduled.ended.purge((endedAt) => endedAt > now - kept, STEP_SIZE) || isNoteRemoved;
     const last = lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
     if (!last) return isAnyRemoved;
