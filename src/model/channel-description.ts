@@ -6,14 +6,22 @@ export interface CredentialField {
   isSecret: boolean;
 }
 
+/** What a person sees of a kind of channel in its chats. */
+export interface ChannelInChats {
+  label: string;
+  /** One of the console's icons. */
+  icon: "site" | "call" | "send";
+  /** Of messages that the company wrote elsewhere, and of those that the contact wrote to the network's own agent. */
+  elsewhere?: { app: string; network: string; standby: string };
+  /** The reactions that the console offers, if the network does not take the usual ones. */
+  reactions?: readonly string[];
+}
+
 /**
  * What a person reads about a kind of channel, and what it can do. The console, the command line and the documents read
  * it, and the Worker does not: of a module that has one, it takes the rendering alone.
  */
-export interface ChannelDescription {
-  label: string;
-  /** One of the console's icons. */
-  icon: "channel" | "phone" | "send";
+export interface ChannelDescription extends ChannelInChats {
   /** What it is, and what is needed. */
   about: string;
   /** Who calls the service. */
@@ -25,10 +33,6 @@ export interface ChannelDescription {
   firstMessage: string;
   /** The network approves templates, and shows their headers and buttons. */
   hasTemplates?: true;
-  /** Of messages that the company wrote elsewhere, and of those that the contact wrote to the network's own agent. */
-  elsewhere?: { app: string; network: string; standby: string };
-  /** The reactions that the console offers, if the network does not take the usual ones. */
-  reactions?: readonly string[];
 }
 
 export interface NetworkDescription extends ChannelDescription {

@@ -1,5 +1,5 @@
 import type { ChannelKind } from "./channel-kind.ts";
-import { WHATSAPP_WINDOW_MS } from "./channel-kinds/whatsapp.ts";
+import { WHATSAPP_WINDOW_MS } from "./channel-kinds/in-chats/whatsapp.ts";
 
 /** For how long after a contact's message a network takes free text, in milliseconds; absent where it always does. */
 const WINDOWS: Partial<Record<ChannelKind, number>> = { whatsapp: WHATSAPP_WINDOW_MS };

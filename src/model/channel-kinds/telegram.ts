@@ -1,17 +1,15 @@
 import type { NetworkDescription } from "../channel-description.ts";
 import type { RenderingOf } from "../content.ts";
+import { telegramInChats } from "./in-chats/telegram.ts";
 
 export const telegramDescription: NetworkDescription = {
-  label: "Telegram",
-  icon: "send",
+  ...telegramInChats,
   about: "A bot. You need its token from @BotFather.",
   network: "Telegram",
   address: "A chat id of Telegram. A bot can’t write first.",
   credentials: [
     { name: "botToken", label: "Bot token", hint: "@BotFather shows it after /newbot or /token.", isSecret: true },
   ],
-  // Bots have fewer: https://core.telegram.org/bots/api#reactiontypeemoji
-  reactions: ["👍", "❤️", "😁", "😱", "😢", "🙏"],
   webhook: { url: "URL", token: "Secret token", enter: null, isRegistered: true },
   firstMessage: "Open your bot in Telegram and write to it. A bot can’t write first.",
 };

@@ -1,8 +1,8 @@
 import type { ChannelDescription } from "../channel-description.ts";
+import { webInChats } from "./in-chats/web.ts";
 
 export const webDescription: ChannelDescription = {
-  label: "Web chat",
-  icon: "channel",
+  ...webInChats,
   about: "A chat on your own site. It needs no other service.",
   network: "The visitor’s browser",
   address: "Your site’s own id of the user.",

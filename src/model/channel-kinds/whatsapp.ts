@@ -1,9 +1,9 @@
 import type { NetworkDescription } from "../channel-description.ts";
 import { hasDetails, type RenderingOf } from "../content.ts";
+import { whatsappInChats } from "./in-chats/whatsapp.ts";
 
 export const whatsappDescription: NetworkDescription = {
-  label: "WhatsApp",
-  icon: "phone",
+  ...whatsappInChats,
   about: "A business number. You need an app at Meta with WhatsApp.",
   network: "Meta",
   address: "A phone number with its country code.",
@@ -30,19 +30,8 @@ export const whatsappDescription: NetworkDescription = {
     isRegistered: true,
   },
   hasTemplates: true,
-  elsewhere: {
-    app: "From the WhatsApp Business app",
-    network: "From Meta’s agent",
-    standby: "To Meta’s agent",
-  },
   firstMessage: "Write to the number from your own phone.",
 };
-
-/**
- * For how long after a contact's message WhatsApp takes free text.
- * @see https://developers.facebook.com/docs/whatsapp/conversation-types
- */
-export const WHATSAPP_WINDOW_MS = 86_400_000;
 
 /** The error codes of messages that only WhatsApp refuses. */
 export const whatsappFailures = {

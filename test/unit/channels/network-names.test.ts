@@ -11,11 +11,13 @@ const FILES = Object.entries(
 
 /** Where everything about a network stands: its folder, and what people read about it. */
 const isOwn = (kind: NetworkKind, path: string) =>
-  path.startsWith(`src/channels/${kind}/`) || path === `src/model/channel-kinds/${kind}.ts`;
+  path.startsWith(`src/channels/${kind}/`) ||
+  [`src/model/channel-kinds/${kind}.ts`, `src/model/channel-kinds/in-chats/${kind}.ts`].includes(path);
 
 /** The files that name a network and are not its own, and why. */
 const NAMING = {
   "src/model/channel-kind.ts": "the lists of descriptions and renderings",
+  "src/model/in-chats.ts": "the list of what chats show of each kind",
   "src/channels/registry.ts": "the list of adapters",
   "src/env.d.ts": "wrangler generates it from .dev.vars.optional.example",
   "src/cli/local/demo-messages.ts": "the demo has a chat of a network",
@@ -55,9 +57,9 @@ test("the check finds a network in any spelling, and no part of a word", () => {
 });
 
 /** The descriptions, and the programs that read them. */
-const READERS = /^src\/(?:(?:cli|openapi|web)\/|model\/channel-kind)/;
+const READERS = /^src\/(?:(?:cli|openapi|web)\/|model\/(?:channel-kind|in-chats))/;
 const READS_WORDS =
-  /^import (?!type )(?:[^;]*\b(?:NETWORKS|DESCRIPTIONS|FAILURES)\b[^;]* from "[^"]*\/channel-kind\.ts"|[^;]*\b\w+(?:Description|Failures)\b[^;]* from "[^"]*\/channel-kinds\/)/m;
+  /^import (?!type )(?:[^;]*\b(?:NETWORKS|DESCRIPTIONS|FAILURES)\b[^;]* from "[^"]*\/channel-kind\.ts"|[^;]*\b\w+(?:Description|Failures|InChats)\b[^;]* from "[^"]*\/channel-kinds\/)/m;
 
 test("the Worker imports nothing but types from descriptions", () => {
   expect(FILES.filter(([path, text]) => READS_WORDS.test(text) && !READERS.test(path)).map(([path]) => path)).toEqual(

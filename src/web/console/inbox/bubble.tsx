@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { type ChannelKind, DESCRIPTIONS } from "../../../model/channel-kind.ts";
+import type { ChannelKind } from "../../../model/channel-kind.ts";
+import { IN_CHATS } from "../../../model/in-chats.ts";
 import { webAddress } from "../../shared/links.ts";
 import { ActMenu } from "../../shared/message/act-menu.tsx";
 import { MessageContent, type MessageView, type Quoted, summaryOf } from "../../shared/message/content.tsx";
@@ -186,7 +187,7 @@ function Content({ message, store, writer }: Pick<BubbleProps, "message" | "stor
             label="React or reply"
             about={summaryOf({ message: view, writer }, TEXTS)}
             replyLabel="Reply"
-            emoji={DESCRIPTIONS[kind].reactions}
+            emoji={IN_CHATS[kind].reactions}
             reaction={reactionOf("organization", extras)}
             onReact={(emoji) => void store.react(message.id, emoji).catch(sayError)}
             onReply={() => store.write(message)}

@@ -1,4 +1,5 @@
-import { type ChannelKind, DESCRIPTIONS } from "../../../model/channel-kind.ts";
+import type { ChannelKind } from "../../../model/channel-kind.ts";
+import { IN_CHATS } from "../../../model/in-chats.ts";
 import type { Message } from "../api.ts";
 
 const COST: Record<string, string> = { true: "Charged", false: "Free" };
@@ -6,7 +7,7 @@ const COST: Record<string, string> = { true: "Charged", false: "Free" };
 /** Where a message was written, if the company wrote it elsewhere or the contact wrote it to the network's own agent. */
 export function elsewhere({ origin, standby }: Message, kind: ChannelKind): string | undefined {
   const place = origin ?? (standby && "standby");
-  return place && DESCRIPTIONS[kind].elsewhere?.[place];
+  return place && IN_CHATS[kind].elsewhere?.[place];
 }
 
 /** What networks report of a message beside its text, each as a few words. */
