@@ -353,3 +353,35 @@ test("the first events are taken at once, and what else comes right then togethe
   await vi.advanceTimersByTimeAsync(400);
   expect(taken).toEqual([[1], [2], [3, 4], [5], [6]]);
 });
+
+test("the list of mentions follows new and deleted ones, and asks for no chat", async () => {
+  const service = new InboxService(120);
+  for (const n of numbers(80)) service.mention(n, true);
+  const list = service.list({ view: "mentions" });
+  await list.load();
+  const shows = () =>
+    expect(ids(list)).toEqual(
+      service
+        .rows({ view: "mentions" })
+        .slice(0, ids(list).length)
+        .map(({ id }) => id),
+    );
+  expect(ids(list)).toHaveLength(50);
+  shows();
+  service.asked.length = 0;
+  // A message leaves a chat in its place, and an answer about it does not say that it is mentioned.
+  list.take([service.writes(79), service.writes(110)]);
+  const { mention: _mention, ...shown } = service.chats.get("cht_79") ?? expect.unreachable();
+  list.put(shown);
+  await settle();
+  expect(service.asked.filter((path) => /cht_/.test(path))).toEqual([]);
+  shows();
+  list.openId = "cht_79";
+  list.take([service.mention(110, true), service.mention(79, false), service.mention(3, true)]);
+  await settle();
+  expect(ids(list).slice(0, 2)).toEqual(["cht_3", "cht_110"]);
+  expect(ids(list)).not.toContain("cht_79");
+  shows();
+  await scrollToTheEnd(list);
+  expect(ids(list)).toEqual(service.rows({ view: "mentions" }).map(({ id }) => id));
+});

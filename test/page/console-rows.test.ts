@@ -54,6 +54,10 @@ test("each view has its order", () => {
   expect(ids(inOrder(rows, "all"))).toEqual(["b", "c", "a"]);
   expect(ids(inOrder(rows, "unanswered"))).toEqual(["b", "c", "a"]);
   expect(ids(inOrder(rows, "scheduled"))).toEqual(["b", "c", "a"]);
+  const mention = (n: number) => ({ mention: { noteId: "", afterSeq: 0, createdAt: time(n) } });
+  expect(ids(inOrder([chat("x", mention(3)), chat("y", mention(8)), chat("z", mention(5))], "mentions"))).toEqual([
+    ...["y", "z", "x"],
+  ]);
   expect(ids(inOrder([chat("new", { createdAt: time(8) }), ...rows], "all"))).toEqual(["b", "new", "c", "a"]);
 });
 
@@ -176,7 +180,7 @@ test("an event that a row shows already changes nothing: the chat's creation, or
 
 test("an address names a filter, and none that is unknown", () => {
   const part = fc.constantFrom(null, NOBODY, "mbr_1", "chn_a&b=c#d");
-  const view = fc.constantFrom<View>("unanswered", "open", "snoozed", "closed", "all", "scheduled");
+  const view = fc.constantFrom<View>("unanswered", "open", "snoozed", "closed", "all", "scheduled", "mentions");
   const filter: fc.Arbitrary<Filter> = fc.record({
     view,
     channel: part,

@@ -9,6 +9,9 @@ import { chatRow } from "./chat-row.ts";
 const PAGE = 50;
 const ALL_CHATS = filterOf("?view=all");
 
+/** The member whose inbox it is. */
+const OWN = "mbr_1";
+
 /** A time, this many seconds after the first chat was created. */
 const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
 
@@ -37,6 +40,7 @@ export class InboxService {
     return new ChatListStore(
       createApi((request) => this.#answer(request)),
       { ...ALL_CHATS, ...filter },
+      OWN,
     );
   }
 
@@ -79,6 +83,17 @@ export class InboxService {
     return this.#event(changed, "chat.updated", { chat: changed });
   }
 
+  /** A note mentions the person, or the one that did is deleted. */
+  mention(n: number, isGiven: boolean): FollowedEvent {
+    const { mention, ...before } = this.#chat(n);
+    const noteId = mention?.noteId ?? `note_${++this.#now}`;
+    const now = { noteId, afterSeq: 0, createdAt: at(++this.#now) };
+    const changed = isGiven ? { ...before, mention: now } : before;
+    this.chats.set(changed.id, changed);
+    const note = { id: noteId, mentions: [OWN] };
+    return this.#event(changed, isGiven ? "note.created" : "note.deleted", { note });
+  }
+
   /** The chat is opened, snoozed or closed. */
   move(n: number, state: Chat["state"]): FollowedEvent {
     const before = this.#chat(n);
@@ -119,10 +134,14 @@ export class InboxService {
       const found = this.chats.get(id);
       await this.delay();
       if (!found) throw new ParleyError("There is no such chat", { status: 404, code: "chat_not_found" });
-      return { chat: found };
+      // The list alone says who is mentioned.
+      const { mention: _mention, ...shown } = found;
+      return { chat: shown };
     }
     const state = searchParams.get("state") as Chat["state"] | null;
-    const view = searchParams.has("unanswered") ? "unanswered" : (state ?? "all");
+    const isOfMentions = searchParams.has("mentioned");
+    if (isOfMentions) expect(searchParams.get("mentioned")).toBe(OWN);
+    const view = searchParams.has("unanswered") ? "unanswered" : isOfMentions ? "mentions" : (state ?? "all");
     // The contact of a snoozed chat can wait too. The list of the unanswered ones is of the open ones.
     if (view === "unanswered") expect(state).toBe("open");
     const assignee = searchParams.get("assignee");
@@ -142,11 +161,13 @@ function beginOf(all: Chat[], query: URLSearchParams, view: View): number {
   const cursor = query.get("before") ?? query.get("after");
   if (cursor === null) return 0;
   const { time, id } = JSON.parse(cursor) as { time: string; id: string };
-  const place = { ...chat(0, { id }), unansweredSince: time, lastMessageAt: time };
+  const mention = { noteId: "", afterSeq: 0, createdAt: time };
+  const place = { ...chat(0, { id }), unansweredSince: time, lastMessageAt: time, mention };
   const rest = all.findIndex((one) => one.id !== id && inOrder([place, one], view)[0] === place);
   return rest < 0 ? all.length : rest;
 }
 
-function timeOf({ unansweredSince, lastMessageAt }: Chat, view: View): string {
+function timeOf({ unansweredSince, lastMessageAt, mention }: Chat, view: View): string {
+  if (view === "mentions") return mention?.createdAt ?? "";
   return (view === "unanswered" ? unansweredSince : lastMessageAt) ?? "";
 }

@@ -18,9 +18,11 @@ export interface ScreenParts {
 
 /** Opens a screen. @param replaces whether the history forgets the one before, as it does for the same address */
 export function route(to: string, replaces = false): void {
-  if (replaces || to === location.pathname + location.search) history.replaceState(null, "", to);
+  if (replaces || to.replace(/#.*/, "") === location.pathname + location.search) history.replaceState(null, "", to);
   else history.pushState(null, "", to);
   readPath();
+  // A place on the screen. The browser itself says so for its own links alone.
+  if (location.hash !== "") dispatchEvent(new Event("hashchange"));
 }
 
 /** Opens a screen as a click on a link to it does. */
@@ -43,7 +45,8 @@ export function useLinks(): void {
 
 function readPath(): void {
   batch(() => {
-    isFollowed.value = false;
+    // Another place on the same screen is no step to another one.
+    if (currentPath.value !== location.pathname) isFollowed.value = false;
     currentPath.value = location.pathname;
     currentQuery.value = location.search;
   });
@@ -56,5 +59,5 @@ function openLink(event: MouseEvent): void {
   const isScreen = link.getAttribute("href")?.startsWith("/console");
   if (!isScreen || link.target !== "" || link.hasAttribute("download")) return;
   event.preventDefault();
-  follow(link.pathname + link.search);
+  follow(link.pathname + link.search + link.hash);
 }

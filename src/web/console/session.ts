@@ -50,6 +50,11 @@ export function currentSession(): Session {
   return now.session;
 }
 
+/** Whether notes can mention the person, and the person may read them. */
+export function hasMentions(): boolean {
+  return currentSession().member !== null && may("notes:read");
+}
+
 /** In this browser's storage while somebody is signed in: the member's id. The cookie itself is hidden from scripts. */
 const SIGNED_IN = "parley.signed-in";
 /** In the tab's storage: the code of a one-time link that was not used yet. */

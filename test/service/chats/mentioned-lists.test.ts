@@ -22,7 +22,7 @@ import { rowsRead } from "../../support/rows-read.ts";
 import { team } from "./assignment-fixtures.ts";
 import { report } from "./inbound.ts";
 import { labelsOf } from "./label-fixtures.ts";
-import { pass, stopTheClock } from "./object/delivery/conversation.ts";
+import { alarmOf, pass, stopTheClock } from "./object/delivery/conversation.ts";
 import { retainedPlace } from "./object/retention/fixtures.ts";
 
 stopTheClock();
@@ -203,7 +203,7 @@ test("a report of an object that runs an earlier version keeps the mentions", as
 });
 
 test("a removed member is in no list, also if a chat reports the mention only then", async () => {
-  const { api, ann, ben, open, note, of, pairs, ring } = await desk();
+  const { api, ann, ben, object, open, note, of, pairs, ring } = await desk();
   const [one, two] = [await open(), await open()];
   await note(one, ann, ben);
   pass(1_000);
@@ -213,6 +213,7 @@ test("a removed member is in no list, also if a chat reports the mention only th
   expect(await of(ann)).toEqual([]);
   await report(two);
   pass(1_000);
+  expect(await alarmOf(object)).toBeLessThanOrEqual(Date.now());
   await ring();
   expect(await of(ann)).toEqual([]);
   expect(await of(ben)).toEqual([two, one]);
@@ -234,12 +235,11 @@ test("retention deletes a mention with its note", async () => {
   const api = await clientOf(organizationId);
   const note = async () => created(await api("POST", `/chats/${chatId}/notes`, { content: "Hi", mentions: [ownerId] }));
   const listed = async () => (await api("GET", `/chats?mentioned=${ownerId}`)).body.chats;
-  await retained.sendSome("Hello");
   const { note: old } = await note();
   await report(chatId);
   expect(await listed()).toMatchObject([{ id: chatId, mention: { noteId: old.id } }]);
   await retained.passDays(20);
-  await retained.sendSome("Still here");
+  await retained.sendSome("Younger than the note");
   await retained.passDays(12);
   expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toEqual([]);
   expect(await listed()).toEqual([]);

@@ -10,7 +10,7 @@ interface ChatItemsProps {
   rows: readonly Chat[];
   filter: Filter;
   openId: string | null;
-  addressOf: (chatId: string) => string;
+  addressOf: (chat: Pick<Chat, "id" | "mention">) => string;
   selected: Signal<readonly Chat[]>;
   /** Selects a chat, or no longer. Null if the person may change none. */
   onSelect: ((chat: Chat) => void) | null;
@@ -52,7 +52,7 @@ export function ChatItems(props: ChatItemsProps) {
             chat={chat}
             view={filter.view}
             isOpen={chat.id === openId}
-            href={addressOf(chat.id)}
+            href={addressOf(chat)}
             onDrag={onDrag}
             assignee={chat.assigneeId && nameOf(chat.assigneeId)}
             labels={labels}

@@ -6,7 +6,7 @@ import {
   afterEvent,
   type Filter,
   inOrder,
-  isByActivity,
+  isNewestFirst,
   isScheduling,
   isUnclear,
   viewQuery,
@@ -42,6 +42,7 @@ export class ChatListStore {
   isBehind = (_row: Chat): boolean => false;
   readonly #api: Api;
   readonly #filter: Filter;
+  readonly #own: string | undefined;
   #cursor: string | null = null;
   #isLoadingMore = false;
   #isShown = true;
@@ -57,9 +58,11 @@ export class ChatListStore {
   /** Chats that are being asked for, and whether they changed meanwhile. Several events of one chat ask at most twice. */
   readonly #asked = new Map<string, boolean>();
 
-  constructor(api: Api, filter: Filter) {
+  /** @param own the id of the person; undefined for the operator */
+  constructor(api: Api, filter: Filter, own?: string) {
     this.#api = api;
     this.#filter = filter;
+    this.#own = own;
   }
 
   /**
@@ -73,7 +76,10 @@ export class ChatListStore {
       this.#shownLoad = load;
       // What was loaded beyond them is loaded again when the reader gets there. A chat that moved from the second page to the
       // first one while the second was read is in neither.
-      const isKept = ({ id }: Chat) => this.#filter.search === "" && (id === this.openId || changed.has(id));
+      const { search, view } = this.#filter;
+      // A mention that is not on the pages may be gone.
+      const isTrue = search === "" && view !== "mentions";
+      const isKept = ({ id }: Chat) => isTrue && (id === this.openId || changed.has(id));
       this.#took(this.#joined(chats, this.rows.value.filter(isKept)), cursor);
       this.#loaded = chats.length;
     });
@@ -159,8 +165,10 @@ export class ChatListStore {
     const gone = new Set<string>();
     const asked = new Set<string>();
     for (const event of events) {
-      const { chatId, type, channelId } = event;
+      const { chatId, type, channelId, data } = event;
       if (chatId === null) continue;
+      // A note that is deleted may leave an older mention, which only the list knows.
+      if (view === "mentions" && data.note?.mentions.includes(this.#own ?? "")) this.#loadSoon();
       // The answer that is on its way may be older.
       if (this.#asked.has(chatId)) this.#asked.set(chatId, true);
       if (type === "chat.deleted") {
@@ -191,6 +199,7 @@ export class ChatListStore {
     const { view, assignee, label } = this.#filter;
     const hasAll = this.#cursor === null;
     if (view === "scheduled") return isScheduling(event);
+    if (view === "mentions") return false;
     // The chat that waits since now comes last.
     if (view === "unanswered") return hasAll && event.type === "message.received";
     // An event that changes a chat's state, assignee or labels shows the chat.
@@ -244,9 +253,9 @@ export class ChatListStore {
   async #page(cursor: string | null): Promise<Page> {
     const { view, channel, assignee, label, search } = this.#filter;
     const whose = { ...(assignee !== null && { assignee }), ...(label !== null && { label }) };
-    const by = search !== "" ? { search } : { ...viewQuery(view), ...whose };
-    const isNewestFirst = search === "" && isByActivity(view);
-    const from = cursor === null ? {} : isNewestFirst ? { before: cursor } : { after: cursor };
+    const by = search !== "" ? { search } : { ...viewQuery(view, this.#own), ...whose };
+    const isBefore = search === "" && isNewestFirst(view);
+    const from = cursor === null ? {} : isBefore ? { before: cursor } : { after: cursor };
     const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };
     const { chats, pagination } = await this.#api.GET("/chats", { query });
     return { chats, cursor: pagination.cursor };

@@ -11,7 +11,7 @@ import { Menu, MenuItem } from "../parts/menu.tsx";
 import { Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Toasts } from "../parts/toast.tsx";
-import { currentSession, may } from "../session.ts";
+import { currentSession, hasMentions, may } from "../session.ts";
 import { memberName } from "./assignee.tsx";
 import { ChatItems, type ChatRowsProps } from "./chat-items.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
@@ -32,13 +32,14 @@ const MORE_VIEWS: typeof VIEWS = [
   { view: "all", label: "All" },
   { view: "scheduled", label: "Scheduled" },
 ];
+const MENTIONS = { view: "mentions", label: "Mentions" } as const;
 
 interface ChatListProps {
   store: ChatListStore;
   filter: Filter;
   channels: Channel[];
   openId: string | null;
-  addressOf: (chatId: string) => string;
+  addressOf: (chat: Pick<Chat, "id" | "mention">) => string;
   onFilter: (filter: Filter) => void;
   /** Null if the person may not begin a chat. */
   onNew: (() => void) | null;
@@ -61,10 +62,13 @@ export function ChatList(props: ChatListProps) {
   const nobodys = { id: NOBODY, name: "Nobody’s" };
   const whose = [...mine, nobodys, ...others];
   const shownView = filter.search === "" ? filter.view : undefined;
-  const moreView = MORE_VIEWS.find(({ view }) => view === shownView);
-  // The scheduled chats are everybody's.
-  const chooseView = (view: View) =>
-    onFilter({ ...filter, view, search: "", ...(view === "scheduled" && { assignee: null, label: null }) });
+  const moreViews = hasMentions() ? [...MORE_VIEWS, MENTIONS] : MORE_VIEWS;
+  const moreView = moreViews.find(({ view }) => view === shownView);
+  // The scheduled chats are everybody's, and so are those with mentions.
+  const chooseView = (view: View) => {
+    const isOfAll = view === "scheduled" || view === "mentions";
+    onFilter({ ...filter, view, search: "", ...(isOfAll && { assignee: null, label: null }) });
+  };
   const narrow = (part: Partial<Filter>) =>
     onFilter({ ...filter, view: filter.view === "scheduled" ? "open" : filter.view, search: "", ...part });
   const takers = [...mine, ...others].filter(({ permissions }) => canTakeChats(permissions));
@@ -109,7 +113,7 @@ export function ChatList(props: ChatListProps) {
             }
             buttonClass={moreView ? "tab tab-chosen" : "tab"}
           >
-            {MORE_VIEWS.map(({ view, label }) => (
+            {moreViews.map(({ view, label }) => (
               <MenuItem key={view} onChoose={() => chooseView(view)}>
                 {label}
               </MenuItem>

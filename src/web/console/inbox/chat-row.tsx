@@ -29,7 +29,8 @@ interface ChatRowProps {
 export function ChatRow({ chat, view, isOpen, href, onDrag, assignee, labels }: ChatRowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
   const isNew = unread.value.has(chat.id);
-  const at = view === "unanswered" ? (unansweredSince ?? chat.lastMessageAt) : chat.lastMessageAt;
+  const inView = view === "unanswered" ? unansweredSince : view === "mentions" && chat.mention?.createdAt;
+  const at = inView || chat.lastMessageAt;
   // The open chat shows it in its text box.
   const draft = isOpen ? "" : textIn(chat.id).value.trim();
   return (

@@ -7,7 +7,7 @@ import type { Chat, Message } from "../api.ts";
 export type View = (typeof VIEWS)[number];
 /** Networks tell the time in seconds. */
 const SECOND_MS = 1_000;
-const VIEWS = ["unanswered", ...WORK_STATES, "all", "scheduled"] as const;
+const VIEWS = ["unanswered", ...WORK_STATES, "all", "scheduled", "mentions"] as const;
 
 export interface Filter {
   view: View;
@@ -51,27 +51,30 @@ export function belongs(chat: Chat, { view, assignee, label }: Shown): boolean {
   if (assignee !== null && (chat.assigneeId ?? NOBODY) !== assignee) return false;
   if (view === "unanswered") return chat.unansweredSince !== null && chat.state === "open";
   if (view === "scheduled") return chat.nextScheduledAt !== null;
+  if (view === "mentions") return chat.mention !== undefined;
   return view === "all" || chat.state === view;
 }
 
-/** The query of `GET /chats` that lists a view. */
-export function viewQuery(view: View) {
+/** The query of `GET /chats` that lists a view. @param own the id of the person, for the view of mentions */
+export function viewQuery(view: View, own = "") {
+  if (view === "mentions") return { mentioned: own };
   if (view === "all") return {};
   if (view === "scheduled") return { scheduled: "true" as const };
   if (view === "unanswered") return { unanswered: "true" as const, state: "open" as const };
   return { state: view };
 }
 
-/** Whether a view has the latest activity first. */
-export function isByActivity(view: View): boolean {
+/** Whether a view has the newest first. */
+export function isNewestFirst(view: View): boolean {
   return view !== "unanswered" && view !== "scheduled";
 }
 
-/** The rows in the order of their view: the longest wait, the soonest message or the latest activity first. */
+/** The rows in the order of their view: the longest wait, the soonest message, the newest mention or the latest activity first. */
 export function inOrder(rows: readonly Chat[], view: View): Chat[] {
   const time = (chat: Chat) => {
     if (view === "unanswered") return Date.parse(chat.unansweredSince ?? "") || Number.POSITIVE_INFINITY;
     if (view === "scheduled") return Date.parse(chat.nextScheduledAt ?? "") || Number.POSITIVE_INFINITY;
+    if (view === "mentions") return -Date.parse(chat.mention?.createdAt ?? "");
     return -Date.parse(chat.lastMessageAt ?? chat.createdAt);
   };
   const times = new Map(rows.map((row) => [row.id, time(row)]));
@@ -83,12 +86,14 @@ export function inOrder(rows: readonly Chat[], view: View): Chat[] {
  * The rows with a chat as it is now. A chat that left the view goes, unless it is the open one: a list that moves under
  * the reader's hand makes people answer the wrong chat.
  */
-export function withChat(rows: readonly Chat[], chat: Chat, shown: Shown, openId: string | null): Chat[] {
-  const others = rows.filter(({ id }) => id !== chat.id);
-  const isKnown = others.length < rows.length;
+export function withChat(rows: readonly Chat[], now: Chat, shown: Shown, openId: string | null): Chat[] {
+  const known = rows.find(({ id }) => id === now.id);
+  const others = rows.filter((row) => row !== known);
+  // The list alone says who is mentioned.
+  const chat = known?.mention ? { mention: known.mention, ...now } : now;
   if (belongs(chat, shown)) return inOrder([...others, chat], shown.view);
-  if (!isKnown || chat.id !== openId) return others;
-  return rows.map((row) => (row.id === chat.id ? chat : row));
+  if (!known || chat.id !== openId) return others;
+  return rows.map((row) => (row === known ? chat : row));
 }
 
 /** A chat after an event of its own. An event that says nothing about the list leaves it as it is. */

@@ -141,15 +141,15 @@ export class ConversationStore {
     return { messages, next: "cursor" in pagination && pagination.hasMore ? String(pagination.cursor) : null };
   }
 
-  /** Loads older pages until a message is there. @returns whether it is */
-  async reach({ id }: Message): Promise<boolean> {
-    while (!this.byId.value.has(id) && this.hasOlder.value) {
+  /** Loads older pages until what is wanted is there. @returns whether it is */
+  async reach(isThere: () => boolean): Promise<boolean> {
+    while (!isThere() && this.hasOlder.value) {
       const known = this.messages.value.length;
       await this.older();
       // The load failed, and the conversation says why.
       if (this.messages.value.length === known) break;
     }
-    return this.byId.value.has(id);
+    return isThere();
   }
 
   /** Says that something could not be loaded. */

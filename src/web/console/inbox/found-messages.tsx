@@ -40,7 +40,7 @@ interface FoundMessagesProps {
   /** Only messages of this channel; null for all. */
   channel: string | null;
   openId: string | null;
-  addressOf: (chatId: string) => string;
+  addressOf: (chat: { id: string }) => string;
 }
 
 /** The messages of all chats that contain a text. */
@@ -153,7 +153,7 @@ function Hits({ text, query, openId, addressOf }: HitsProps) {
     event.stopPropagation();
     opened.value = message.id;
     // Who opens it by a key goes on through the list.
-    (event.detail === 0 ? route : follow)(addressOf(chat.id));
+    (event.detail === 0 ? route : follow)(addressOf(chat));
     location.replace(`#${message.id}`);
   };
   return (
@@ -179,7 +179,7 @@ function Hits({ text, query, openId, addressOf }: HitsProps) {
                 <li key={hit.message.id}>
                   <a
                     class="found-message"
-                    href={`${addressOf(hit.chat.id)}#${hit.message.id}`}
+                    href={`${addressOf(hit.chat)}#${hit.message.id}`}
                     aria-current={hit.chat.id === openId && hit.message.id === opened.value ? "true" : undefined}
                     onClick={(event) => open(event, hit)}
                   >

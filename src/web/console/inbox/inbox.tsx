@@ -5,7 +5,7 @@ import { LazyDialog } from "../lazy.tsx";
 import { currentQuery, follow, route } from "../location.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { openDialog } from "../parts/opened-dialog.tsx";
-import { currentSession, may } from "../session.ts";
+import { currentSession, hasMentions, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { pageTitle } from "../unread.ts";
 import { ChatList } from "./chat-list.tsx";
@@ -22,7 +22,8 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
   const channels = useChannels();
   const { member } = currentSession();
   const mayBegin = may("chats:write");
-  const filter = filterOf(currentQuery.value);
+  const given = filterOf(currentQuery.value);
+  const filter = given.view === "mentions" && !hasMentions() ? OPEN_CHATS : given;
   const { view } = filter;
   const store = useChats(filter);
   store.openId = openId;
@@ -46,18 +47,18 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
 
   // A search replaces its address with each letter. The browser goes back over all of it.
   const changeFilter = (next: Filter) => route(location.pathname + queryOf(next), next.search !== filter.search);
-  const addressOf = (id: string) => to(`inbox/${id}`);
+  const addressOf = ({ id, mention }: Pick<Chat, "id" | "mention">) => to(`inbox/${id}`) + (mention ? `#${mention.noteId}` : "");
   const step = (by: number) => {
     const rows = store.rows.value;
     const at = rows.findIndex(({ id }) => id === openId);
     const next = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
-    if (next) route(addressOf(next.id));
+    if (next) route(addressOf(next));
     if (at + by > rows.length - AHEAD) void store.more();
   };
   const openNew = () => {
     const show = (chat: Chat) => {
       store.rows.value = inOrder([chat, ...store.rows.value.filter(({ id }) => id !== chat.id)], view);
-      follow(addressOf(chat.id));
+      follow(addressOf(chat));
     };
     openDialog(<LazyDialog>{({ NewChat }) => <NewChat onChat={show} />}</LazyDialog>);
   };
@@ -69,6 +70,15 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...OPEN_CHATS, view: "unanswered" }) },
     ...(member
       ? [{ keys: "m", label: "Show my open chats", run: () => changeFilter({ ...OPEN_CHATS, assignee: member.id }) }]
+      : []),
+    ...(hasMentions()
+      ? [
+          {
+            keys: "y",
+            label: "Show the chats that mention me",
+            run: () => changeFilter({ ...OPEN_CHATS, view: "mentions" }),
+          },
+        ]
       : []),
     ...(mayBegin
       ? [

@@ -10,10 +10,11 @@ import { Icon } from "../parts/icon.tsx";
 import { Missing } from "../parts/screen.tsx";
 import { Empty, Skeleton } from "../parts/states.tsx";
 import { now } from "../parts/time.tsx";
+import { sayFailure } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import { Bubble, ScheduledBubble } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
-import { leadTo } from "./lead-to.ts";
+import { leadNowhere, leadTo } from "./lead-to.ts";
 import { linesOf, newestSeq } from "./timeline.ts";
 
 interface MessagesProps {
@@ -79,18 +80,37 @@ function Log({ store, notes, members, chosen, onChoose }: MessagesProps) {
     if (scrollTop < clientHeight && store.hasOlder.value && !store.error.value) void store.older();
   };
 
-  // A link to a message leads there once it is loaded, also if it is not drawn. Without the hash, the same link leads
-  // there again.
+  const reached = useRef("");
+  /** Loads a note that a link leads to, and the messages around it, once. */
+  const reachNote = (id: string) => {
+    if (!id.startsWith("note_") || reached.current === id) return;
+    reached.current = id;
+    const reach = async () => {
+      const note = await notes.reach(id);
+      if (!note) {
+        leadNowhere();
+        sayFailure("The note was deleted.");
+      } else await store.reach(() => store.shownFrom() <= note.afterSeq);
+    };
+    void reach()
+      .catch(store.failed)
+      .finally(() => (reached.current = ""));
+  };
+
+  // A link to a message or a note leads there once it is loaded, also if it is not drawn. Without the hash, the same link
+  // leads there again.
   useEffect(() => {
     const jump = () => {
-      const { hash } = location;
+      const { hash, pathname } = location;
+      // The address of another chat, which is drawn in a moment.
+      if (!pathname.endsWith(store.chat.value?.id ?? "")) return;
       const index = lines.findIndex(({ key }) => `#${key}` === hash);
-      if (index < 0) return;
+      if (index < 0) return reachNote(hash.slice(1));
       list.show(index, () => {
         // Another link was followed in the meantime.
         if (location.hash !== hash) return;
         leadTo(hash.slice(1));
-        history.replaceState(null, "", location.pathname + location.search);
+        leadNowhere();
       });
     };
     jump();

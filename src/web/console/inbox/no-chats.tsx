@@ -38,6 +38,11 @@ const NO_CHATS: Readonly<
   },
   closed: { icon: "done", title: "No closed chats", text: "To close a chat, press c in a conversation." },
   scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
+  mentions: {
+    icon: "note",
+    title: "No mentions",
+    text: "Chats appear here once a colleague mentions you in a note.",
+  },
   all: {
     icon: "inbox",
     title: "No chats yet",

@@ -37,7 +37,7 @@ export function SearchBar({ store, onClose }: { store: ConversationStore; onClos
   const show = async (index: number, { messages }: Found) => {
     const hit = messages[index];
     at.value = index;
-    if (hit && (await store.reach(hit))) leadTo(hit.id);
+    if (hit && (await store.reach(() => store.byId.value.has(hit.id)))) leadTo(hit.id);
   };
   useEffect(() => {
     at.value = 0;

@@ -2,6 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { usePlace } from "../organization.ts";
 import { useRepeat } from "../repeat-later.ts";
+import { currentSession } from "../session.ts";
 import { ChatListStore } from "./chat-list-store.ts";
 import { changes, type Filter } from "./chat-rows.ts";
 import { listen } from "./live.ts";
@@ -14,7 +15,8 @@ const PACE = { everyMs: 200, atOnce: 4 };
 export function useChats(filter: Filter): ChatListStore {
   const { api } = usePlace();
   const { view, channel, assignee, label, search } = filter;
-  const store = useMemo(() => new ChatListStore(api, filter), [api, view, channel, assignee, label, search]);
+  const own = currentSession().member?.id;
+  const store = useMemo(() => new ChatListStore(api, filter, own), [api, view, channel, assignee, label, search]);
   useEffect(() => {
     void store.load();
     const events = new Together<FollowedEvent>(PACE, (together) => store.take(together));

@@ -43,12 +43,17 @@ export class NotesStore {
   /** Loads the notes beside all messages that are shown. @throws ParleyError */
   older(): Promise<void> {
     return this.#after(async () => {
-      while (this.#hasOlder && (this.notes.value.at(-1)?.afterSeq ?? 0) >= this.#shownFrom()) {
-        const { notes, hasMore } = await this.#page(this.notes.value.at(-1));
-        this.#hasOlder = hasMore;
-        this.notes.value = [...this.notes.value, ...notes];
-      }
+      while (this.#hasOlder && (this.notes.value.at(-1)?.afterSeq ?? 0) >= this.#shownFrom()) await this.#loadOlder();
     });
+  }
+
+  /** Loads older notes until one is there. @returns it; undefined if it was deleted @throws ParleyError */
+  async reach(noteId: string): Promise<Note | undefined> {
+    const find = () => this.notes.value.find(({ id }) => id === noteId);
+    await this.#after(async () => {
+      while (this.#hasOlder && !find()) await this.#loadOlder();
+    });
+    return find();
   }
 
   /** Takes what happened in any chat. An event does not say what a note says. */
@@ -78,6 +83,12 @@ export class NotesStore {
   #remove(noteId: string): void {
     this.#changes++;
     this.notes.value = this.notes.value.filter(({ id }) => id !== noteId);
+  }
+
+  async #loadOlder(): Promise<void> {
+    const { notes, hasMore } = await this.#page(this.notes.value.at(-1));
+    this.#hasOlder = hasMore;
+    this.notes.value = [...this.notes.value, ...notes];
   }
 
   #after(work: () => Promise<void>): Promise<void> {
