@@ -1,5 +1,5 @@
 import type { Signal } from "@preact/signals";
-import type { Chat } from "../api.ts";
+import type { Channel, Chat } from "../api.ts";
 import type { Label } from "../labels/use-labels.ts";
 import { contactName } from "../names.ts";
 import type { ChatListStore } from "./chat-list-store.ts";
@@ -9,6 +9,7 @@ import type { Filter } from "./chat-rows.ts";
 interface ChatItemsProps {
   rows: readonly Chat[];
   filter: Filter;
+  channels: readonly Channel[];
   openId: string | null;
   addressOf: (chat: Pick<Chat, "id" | "mention">) => string;
   selected: Signal<readonly Chat[]>;
@@ -31,7 +32,7 @@ export interface ChatRowsProps extends Omit<ChatItemsProps, "rows"> {
 
 /** Chats as rows that can be opened, selected and dragged. */
 export function ChatItems(props: ChatItemsProps) {
-  const { rows, filter, openId, addressOf, selected, onSelect, onDrag, nameOf, labels } = props;
+  const { rows, filter, channels, openId, addressOf, selected, onSelect, onDrag, nameOf, labels } = props;
   const selectedIds = new Set(selected.value.map(({ id }) => id));
   return (
     <ul class={selectedIds.size > 0 ? "chats-selecting" : ""}>
@@ -54,6 +55,7 @@ export function ChatItems(props: ChatItemsProps) {
             isOpen={chat.id === openId}
             href={addressOf(chat)}
             onDrag={onDrag}
+            hasChannelName={channels.filter(({ kind }) => kind === chat.channel.kind).length !== 1}
             assignee={chat.assigneeId && nameOf(chat.assigneeId)}
             labels={labels}
           />

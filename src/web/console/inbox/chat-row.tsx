@@ -10,6 +10,7 @@ import { unread } from "../unread.ts";
 import { STATUSES } from "./bubble.tsx";
 import type { View } from "./chat-rows.ts";
 import { textIn } from "./drafts.ts";
+import { Network } from "./network.tsx";
 import { WorkState } from "./work-state.tsx";
 
 interface ChatRowProps {
@@ -19,6 +20,8 @@ interface ChatRowProps {
   href: string;
   /** The name of the chat's assignee; null for nobody. */
   assignee: string | null;
+  /** Whether the network does not say which channel it is. */
+  hasChannelName: boolean;
   /** All labels of the organization. */
   labels: readonly Label[];
   /** The chat is dragged; null once it no longer is. Absent if the person may not give it to anybody. */
@@ -26,7 +29,7 @@ interface ChatRowProps {
 }
 
 /** A chat in the list. */
-export function ChatRow({ chat, view, isOpen, href, onDrag, assignee, labels }: ChatRowProps) {
+export function ChatRow({ chat, view, isOpen, href, onDrag, assignee, hasChannelName, labels }: ChatRowProps) {
   const { contact, channel, lastMessage, unansweredSince, nextScheduledAt } = chat;
   const isNew = unread.value.has(chat.id);
   const inView = view === "unanswered" ? unansweredSince : view === "mentions" && chat.mention?.createdAt;
@@ -71,8 +74,13 @@ export function ChatRow({ chat, view, isOpen, href, onDrag, assignee, labels }: 
           )}
         </span>
         <span class="between quiet small">
-          <span class="clip" dir="auto">
-            {channel.name}
+          <span class="line chat-row-channel">
+            <Network channel={channel} />
+            {hasChannelName && (
+              <span class="clip" dir="auto">
+                {channel.name}
+              </span>
+            )}
           </span>
           {chat.labels.length > 0 && (
             <span class="clip">

@@ -7,6 +7,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { may } from "../session.ts";
 import { Assignee } from "./assignee.tsx";
+import { Network } from "./network.tsx";
 import type { Work } from "./use-work.ts";
 import { WorkState } from "./work-state.tsx";
 
@@ -36,7 +37,7 @@ export function ConversationHead(props: ConversationHeadProps) {
         <p class="quiet small clip">
           <WorkState chat={chat} />
           {chat.state !== "open" && " · "}
-          <bdi>{chat.channel.name}</bdi>
+          <Network channel={chat.channel} /> <bdi>{chat.channel.name}</bdi>
         </p>
       </div>
       {may("chats:write") && <WorkButtons chat={chat} work={work} onSnooze={onSnooze} />}
