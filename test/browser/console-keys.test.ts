@@ -26,6 +26,7 @@ test("a key is created as it was entered, and only “I saved it” closes its s
   const page = await openConsole(browser, screenOf(desk, "keys"));
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Shop");
+  await page.getByRole("radio", { name: "Custom" }).check();
   await page.getByRole("checkbox", { name: "Read messages and files" }).uncheck();
   await page.getByRole("checkbox", { name: "See templates" }).check();
   await page.getByLabel("Requests per window").fill("20");

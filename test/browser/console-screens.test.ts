@@ -66,7 +66,7 @@ test("a member is added, signs in with the link, and is signed out everywhere", 
   const page = await openConsole(browser, screenOf(desk, "members"));
   await page.getByRole("button", { name: "Add a member" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Mia Member");
-  await page.getByRole("button", { name: "Viewer" }).click();
+  await page.getByRole("radio", { name: "Viewer" }).check();
   await dialog(page).getByRole("button", { name: "Add" }).click();
   const row = page.getByRole("listitem").filter({ hasText: "Mia Member" });
   await row.getByRole("button", { name: "Sign-in link" }).click();
@@ -271,12 +271,13 @@ test("members show their preset, and the settings every limit", async () => {
     await page.getByRole("listitem").filter({ hasText: name }).getByText(role, { exact: true }).waitFor();
   }
   await page.getByRole("button", { name: "Add a member" }).click();
-  const isPressed = (name: string) => page.getByRole("button", { name, exact: true, pressed: true });
-  await isPressed("Agent").waitFor();
-  await page.getByRole("button", { name: "Viewer", exact: true }).click();
-  await isPressed("Viewer").waitFor();
+  const isChosen = (name: string) => page.getByRole("radio", { name, exact: true, checked: true });
+  await isChosen("Agent").waitFor();
+  await page.getByRole("radio", { name: "Viewer", exact: true }).check();
+  await isChosen("Viewer").waitFor();
+  await page.getByRole("radio", { name: "Custom", exact: true }).check();
   await page.getByLabel("Read notes").uncheck();
-  await isPressed("Viewer").waitFor({ state: "detached" });
+  await isChosen("Viewer").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("link", { name: "Settings" }).click();
   for (const fact of ["Members", "Templates", "Channels"]) {

@@ -1,9 +1,9 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
 import { DEFAULT_PERMISSIONS, type Permission, PRESETS } from "../../../model/permission.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { may } from "../session.ts";
-import { Chips } from "./button.tsx";
 
 /** What each permission lets a key or a member do. */
 const WORDS: Record<Permission, string> = {
@@ -34,29 +34,58 @@ const WORDS: Record<Permission, string> = {
 
 const PERMISSIONS = Object.keys(WORDS) as Permission[];
 
-/** The permissions of one thing, such as chats, side by side. */
-const GROUPS = [...new Set(PERMISSIONS.map(thingOf))];
+type Thing = Permission extends `${infer Name}:${string}` ? Name : never;
 
-/** Permissions that are chosen at once, by their label. */
-type Choices = Readonly<Record<string, readonly Permission[]>>;
+/** What the permissions of each thing are for. */
+const PURPOSES: Record<Thing, string> = {
+  chats: "Conversations",
+  messages: "Conversations",
+  notes: "Conversations",
+  templates: "Templates, saved replies and labels",
+  replies: "Templates, saved replies and labels",
+  labels: "Templates, saved replies and labels",
+  channels: "Channels and members",
+  members: "Channels and members",
+  events: "Programs",
+  webhooks: "Programs",
+  keys: "Programs",
+  stats: "Records",
+  audit: "Records",
+  data: "Records",
+};
+const THINGS = Object.keys(PURPOSES) as Thing[];
+
+/** Permissions that are chosen at once, by their label, and what they let one do in a line. */
+type Choices = Readonly<Record<string, { line: string; permissions: readonly Permission[] }>>;
 
 export const OF_KEYS: Choices = {
-  "Chats and messages": DEFAULT_PERMISSIONS,
-  "Read only": PERMISSIONS.filter((one) => one.endsWith(":read")),
-  Everything: PERMISSIONS,
+  "Chats and messages": {
+    line: "Starts and changes chats, reads and sends messages.",
+    permissions: DEFAULT_PERMISSIONS,
+  },
+  "Read only": {
+    line: "Reads everything, also the audit log, and changes nothing.",
+    permissions: PERMISSIONS.filter((one) => one.endsWith(":read")),
+  },
+  Everything: { line: "Has all permissions, also those that manage keys and members.", permissions: PERMISSIONS },
 };
-export const OF_MEMBERS: Choices = { Agent: PRESETS.agent, Viewer: PRESETS.viewer, Manager: PRESETS.manager };
+export const OF_MEMBERS: Choices = {
+  Agent: { line: "Answers contacts, and writes notes, saved replies and labels.", permissions: PRESETS.agent },
+  Viewer: { line: "Reads chats, messages and notes, and changes nothing.", permissions: PRESETS.viewer },
+  Manager: {
+    line: "Has all permissions, also those that manage channels, keys and members.",
+    permissions: PRESETS.manager,
+  },
+};
+const CUSTOM = "Custom";
 
 /** What a member may do, in a word or two: "Agent", or "3 permissions". */
 export function roleOf(permissions: readonly Permission[]): string {
-  return (
-    Object.keys(OF_MEMBERS).find((name) => isSame(OF_MEMBERS[name] ?? [], permissions)) ??
-    plural(permissions.length, "permission")
-  );
+  return presetOf(OF_MEMBERS, permissions) ?? plural(permissions.length, "permission");
 }
 
-function thingOf(permission: Permission): string {
-  return permission.split(":")[0] ?? "";
+function presetOf(choices: Choices, permissions: readonly Permission[]): string | undefined {
+  return Object.keys(choices).find((name) => isSame(choices[name]?.permissions ?? [], permissions));
 }
 
 function isSame(some: readonly Permission[], others: readonly Permission[]): boolean {
@@ -68,50 +97,54 @@ export function mayGive(permissions: readonly Permission[]): boolean {
   return permissions.every(may);
 }
 
+interface PickerProps {
+  given: readonly Permission[];
+  choices: Choices;
+}
+
 /**
- * Boxes for the permissions of a key or a member, named `permissions`. What the person can't give is not shown, unless it
- * is given already.
+ * The permissions of a key or a member, named `permissions`: a preset, or single ones. A preset that the person can't give
+ * is not shown.
  */
-export function PermissionPicker({ given, choices }: { given: readonly Permission[]; choices: Choices }) {
+export function PermissionPicker({ given, choices }: PickerProps) {
   const { selfService } = usePlace().organization;
-  const chosen = useSignal<readonly Permission[]>(given);
-  const shown = PERMISSIONS.filter((one) => may(one) || given.includes(one));
-  const buttons = Object.entries(choices).map(([label, permissions]) => ({
-    label,
-    choose: () => (chosen.value = permissions.filter(may)),
-    isChosen: isSame(permissions.filter(may), chosen.value),
-  }));
+  const id = useId();
+  const chosen = useSignal(given);
+  const preset = useSignal(presetOf(choices, given) ?? CUSTOM);
+  const custom = { line: "Each permission by itself.", permissions: chosen.value };
+  const shown = Object.entries(choices).filter(([, { permissions }]) => mayGive(permissions));
   return (
     <fieldset class="picker">
       <legend>Permissions</legend>
-      <Chips choices={buttons} />
-      <div class="box">
-        {GROUPS.map((thing) => (
-          <div key={thing} class="picker-group">
-            {shown
-              .filter((one) => thingOf(one) === thing)
-              .map((one) => (
-                <label key={one} class="picker-item">
-                  <input
-                    type="checkbox"
-                    name="permissions"
-                    value={one}
-                    disabled={!may(one)}
-                    checked={chosen.value.includes(one)}
-                    onChange={({ currentTarget: { checked } }) =>
-                      (chosen.value = checked ? [...chosen.value, one] : chosen.value.filter((other) => other !== one))
-                    }
-                  />
-                  <span>
-                    {WORDS[one]}
-                    <br />
-                    <code class="quiet small">{one}</code>
-                  </span>
-                </label>
-              ))}
-          </div>
+      <div>
+        {[...shown, [CUSTOM, custom] as const].map(([name, { line, permissions }], n) => (
+          <label key={name} class="picker-item">
+            <input
+              type="radio"
+              name={id}
+              checked={preset.value === name}
+              aria-labelledby={`${id}-${n}`}
+              aria-describedby={`${id}-${n}-line`}
+              onChange={() => {
+                preset.value = name;
+                chosen.value = permissions;
+              }}
+            />
+            <span>
+              <strong id={`${id}-${n}`}>{name}</strong>
+              <br />
+              <span id={`${id}-${n}-line`} class="quiet">
+                {line}
+              </span>
+            </span>
+          </label>
         ))}
       </div>
+      {preset.value === CUSTOM ? (
+        <Boxes given={given} chosen={chosen} />
+      ) : (
+        chosen.value.map((one) => <input key={one} type="hidden" name="permissions" value={one} />)
+      )}
       {chosen.value.includes("webhooks:write") && !chosen.value.includes("events:read") && (
         <p class="hint warn">
           <code>webhooks:write</code> does nothing without <code>events:read</code>.
@@ -124,5 +157,52 @@ export function PermissionPicker({ given, choices }: { given: readonly Permissio
         </p>
       )}
     </fieldset>
+  );
+}
+
+/** A box for each permission, in a row for each thing. What the person can't give is not shown, unless it is given already. */
+function Boxes({ given, chosen }: { given: readonly Permission[]; chosen: Signal<readonly Permission[]> }) {
+  const shown = PERMISSIONS.filter((one) => may(one) || given.includes(one));
+  const rowsOf = (purpose: string) =>
+    THINGS.filter((thing) => PURPOSES[thing] === purpose)
+      .map((thing) => shown.filter((one) => one.startsWith(`${thing}:`)))
+      .filter((row) => row.length > 0);
+  return (
+    <div class="box">
+      {[...new Set(Object.values(PURPOSES))].map((purpose) => {
+        const rows = rowsOf(purpose);
+        if (rows.length === 0) return null;
+        return (
+          <fieldset key={purpose}>
+            <legend>{purpose}</legend>
+            {rows.map((row) => (
+              <div key={row[0]} class="picker-row">
+                {row.map((one) => (
+                  <label key={one} class="picker-item">
+                    <input
+                      type="checkbox"
+                      name="permissions"
+                      value={one}
+                      disabled={!may(one)}
+                      checked={chosen.value.includes(one)}
+                      onChange={({ currentTarget: { checked } }) =>
+                        (chosen.value = PERMISSIONS.filter((each) =>
+                          each === one ? checked : chosen.value.includes(each),
+                        ))
+                      }
+                    />
+                    <span>
+                      {WORDS[one]}
+                      <br />
+                      <code class="quiet small">{one}</code>
+                    </span>
+                  </label>
+                ))}
+              </div>
+            ))}
+          </fieldset>
+        );
+      })}
+    </div>
   );
 }
