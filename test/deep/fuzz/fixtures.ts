@@ -90,7 +90,7 @@ export class Place {
   }
 
   async #furnish(): Promise<void> {
-    const [ours, theirs] = [await createOrganization(this.#world), await createOrganization(this.#world)];
+    const [ours, theirs] = [await this.#newOrganization(), await this.#newOrganization()];
     const telegram = await this.#channel(ours, "telegram");
     const whatsapp = await this.#channel(ours, "whatsapp");
     const web = await this.#channel(ours, "web");
@@ -211,6 +211,10 @@ export class Place {
     });
     if (channel.webhook) this.#verifyTokens.set(channel.id, channel.webhook.verifyToken);
     return channel;
+  }
+
+  #newOrganization() {
+    return createOrganization(this.#world, { search: { on: true } });
   }
 
   #asked(method: string, path: string, token: string, body: object | null): Promise<Told> {

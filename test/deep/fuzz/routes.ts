@@ -28,6 +28,7 @@ import { statsQuery } from "../../../src/management/stats.ts";
 import { historyQuery } from "../../../src/management/stats-history.ts";
 import { newTemplateBody, templatePatch } from "../../../src/management/templates.ts";
 import { resendBody, sendBody } from "../../../src/model/message.ts";
+import { searchQuery } from "../../../src/search/search-messages.ts";
 import {
   attemptsQuery,
   enableBody,
@@ -157,6 +158,7 @@ const PUBLIC: Record<string, Shape> = {
   "DELETE /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
   "PUT /api/v1/chats/:id/labels/:labelId": { ids: ["cht", "lbl"], weight: 3 },
   "DELETE /api/v1/chats/:id/labels/:labelId": { ids: ["cht", "lbl"], weight: 2 },
+  "GET /api/v1/messages": { query: searchQuery, weight: 5 },
   "GET /api/v1/chats/:id/messages": { ids: chat, query: messagesQuery, weight: 10 },
   "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },

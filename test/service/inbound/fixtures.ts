@@ -21,16 +21,13 @@ export type Place = Awaited<ReturnType<typeof place>>;
 
 /** Reads a channel's chats and messages through the API. */
 export function reader({ api }: { api: Client }, channelId: string) {
-  const list = async (): Promise<Chat[]> => (await api("GET", `/chats?channel=${channelId}&limit=100`)).body.chats;
-  const chats = async () => {
-    // An object tells the organization of its contact's addresses after it has answered.
-    for (const { id } of await list()) await workIsDone(env.CHATS.getByName(id));
-    return list();
-  };
+  const chats = async (): Promise<Chat[]> => (await api("GET", `/chats?channel=${channelId}&limit=100`)).body.chats;
   return {
     chats,
     /** The channel's only chat. */
     chat: async (): Promise<Chat> => {
+      // An object reports its contact's addresses after it has answered.
+      for (const { id } of await chats()) await workIsDone(env.CHATS.getByName(id));
       const [only, ...others] = await chats();
       expect(others).toEqual([]);
       return only as Chat;
