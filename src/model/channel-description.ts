@@ -35,6 +35,9 @@ export interface ChannelDescription extends ChannelInChats {
   hasTemplates?: true;
 }
 
+/** A description without what chats show. To put both together in their modules would leave the words in the Worker. */
+export type Beside<Description extends ChannelDescription> = Omit<Description, keyof ChannelInChats>;
+
 export interface NetworkDescription extends ChannelDescription {
   /** The network's names for the URL and the token of a webhook, and where a person enters both. */
   webhook: {

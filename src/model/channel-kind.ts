@@ -3,8 +3,12 @@ import { telegramDescription, telegramFailures, telegramRendering } from "./chan
 import { webDescription } from "./channel-kinds/web.ts";
 import { whatsappDescription, whatsappFailures, whatsappRendering } from "./channel-kinds/whatsapp.ts";
 import type { RenderingOf } from "./content.ts";
+import { IN_CHATS } from "./in-chats.ts";
 
-const networks = { whatsapp: whatsappDescription, telegram: telegramDescription };
+const networks = {
+  whatsapp: { ...IN_CHATS.whatsapp, ...whatsappDescription },
+  telegram: { ...IN_CHATS.telegram, ...telegramDescription },
+};
 
 /** The kinds of channel that are networks. */
 export type NetworkKind = keyof typeof networks;
@@ -17,7 +21,7 @@ export const NETWORKS: Record<NetworkKind, NetworkDescription> = networks;
 
 /** What a person reads about each kind of channel. The simplest is first. */
 export const DESCRIPTIONS: Record<ChannelKind, ChannelDescription & Partial<NetworkDescription>> = {
-  web: webDescription,
+  web: { ...IN_CHATS.web, ...webDescription },
   ...networks,
 };
 

@@ -1,9 +1,7 @@
-import type { NetworkDescription } from "../channel-description.ts";
+import type { Beside, NetworkDescription } from "../channel-description.ts";
 import type { RenderingOf } from "../content.ts";
-import { telegramInChats } from "./in-chats/telegram.ts";
 
-export const telegramDescription: NetworkDescription = {
-  ...telegramInChats,
+export const telegramDescription: Beside<NetworkDescription> = {
   about: "A bot. You need its token from @BotFather.",
   network: "Telegram",
   address: "A chat id of Telegram. A bot can’t write first.",

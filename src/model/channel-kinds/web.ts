@@ -1,8 +1,6 @@
-import type { ChannelDescription } from "../channel-description.ts";
-import { webInChats } from "./in-chats/web.ts";
+import type { Beside, ChannelDescription } from "../channel-description.ts";
 
-export const webDescription: ChannelDescription = {
-  ...webInChats,
+export const webDescription: Beside<ChannelDescription> = {
   about: "A chat on your own site. It needs no other service.",
   network: "The visitor’s browser",
   address: "Your site’s own id of the user.",

@@ -1,9 +1,7 @@
-import type { NetworkDescription } from "../channel-description.ts";
+import type { Beside, NetworkDescription } from "../channel-description.ts";
 import { hasDetails, type RenderingOf } from "../content.ts";
-import { whatsappInChats } from "./in-chats/whatsapp.ts";
 
-export const whatsappDescription: NetworkDescription = {
-  ...whatsappInChats,
+export const whatsappDescription: Beside<NetworkDescription> = {
   about: "A business number. You need an app at Meta with WhatsApp.",
   network: "Meta",
   address: "A phone number with its country code.",
