@@ -104,7 +104,7 @@ test("Mentions is empty at first and says how it fills, and is only for members 
     await each.getByRole("button", { name: "Inbox", pressed: true }).waitFor();
     await each.getByRole("button", { name: "More", exact: true }).first().click();
     await each.getByRole("menuitem", { name: "Scheduled" }).waitFor();
-    expect(await each.getByRole("menuitem", { name: "Mentions" }).count()).toBe(0);
+    await expect.poll(() => each.getByRole("menuitem", { name: "Mentions" }).count()).toBe(0);
     await each.context().close();
   }
 });

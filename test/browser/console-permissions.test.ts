@@ -34,12 +34,12 @@ test("a preset says in a line what it can do, is chosen by the arrow keys, and g
   const page = await openNew("members", "Add a member");
   const group = dialog(page).getByRole("group", { name: "Permissions" });
   await isChosen(page, "Agent");
-  expect(await group.getByRole("radio").count()).toBe(4);
+  await expect.poll(() => group.getByRole("radio").count()).toBe(4);
   const lines = await radios(page).evaluateAll((all) =>
     all.map((one) => document.getElementById(one.getAttribute("aria-describedby") ?? "")?.textContent?.trim()),
   );
   expect(lines).toEqual(Array(4).fill(expect.stringMatching(/^[A-Z].*\.$/)));
-  expect(await dialog(page).getByRole("checkbox").count()).toBe(0);
+  await expect.poll(() => dialog(page).getByRole("checkbox").count()).toBe(0);
   await dialog(page).getByLabel("Name", { exact: true }).fill("Kay Keys");
   await radio(page, "Agent").focus();
   await page.keyboard.press("ArrowDown");
@@ -54,14 +54,10 @@ test("Custom begins with what was chosen, groups the permissions by what they ar
   await radio(page, "Everything").check();
   await radio(page, "Custom").check();
   const groups = dialog(page).getByRole("group").getByRole("group");
-  expect(await groups.locator("legend").allTextContents()).toEqual([
-    "Conversations",
-    "Templates, saved replies and labels",
-    "Channels and members",
-    "Programs",
-    "Records",
-  ]);
-  expect(await dialog(page).getByRole("checkbox", { checked: true }).count()).toBe(PERMISSIONS.length);
+  await expect
+    .poll(() => groups.locator("legend").allTextContents())
+    .toEqual(["Conversations", "Templates, saved replies and labels", "Channels and members", "Programs", "Records"]);
+  await expect.poll(() => dialog(page).getByRole("checkbox", { checked: true }).count()).toBe(PERMISSIONS.length);
   const records = dialog(page).getByRole("group", { name: "Records" });
   for (const name of [/See statistics/, /See the audit log/]) await records.getByRole("checkbox", { name }).uncheck();
   await dialog(page).getByLabel("Name", { exact: true }).fill("Few");
@@ -71,7 +67,7 @@ test("Custom begins with what was chosen, groups the permissions by what they ar
   expect(sorted(await permissionsOf("keys", "Few"))).toEqual(sorted(left));
   await page.getByRole("button", { name: "Change" }).click();
   await isChosen(page, "Custom");
-  expect(await dialog(page).getByRole("checkbox", { checked: true }).count()).toBe(left.length);
+  await expect.poll(() => dialog(page).getByRole("checkbox", { checked: true }).count()).toBe(left.length);
   await radio(page, "Read only").check();
   await dialog(page).getByRole("button", { name: "Save" }).click();
   await dialog(page).waitFor({ state: "detached" });
@@ -86,11 +82,11 @@ test("a person is offered the presets that it can give, and the permissions that
   await page.getByRole("button", { name: "Add a member" }).click();
   // As much of an agent's as the person has.
   await isChosen(page, "Viewer");
-  expect(await radios(page).count()).toBe(2);
+  await expect.poll(() => radios(page).count()).toBe(2);
   await radio(page, "Custom").check();
-  expect(await dialog(page).getByRole("checkbox").count()).toBe(own.length);
+  await expect.poll(() => dialog(page).getByRole("checkbox").count()).toBe(own.length);
   await dialog(page).getByRole("checkbox", { name: "Read chats" }).waitFor({ state: "detached" });
-  expect(await dialog(page).getByRole("group", { name: "Records" }).count()).toBe(0);
+  await expect.poll(() => dialog(page).getByRole("group", { name: "Records" }).count()).toBe(0);
   await dialog(page).getByLabel("Name", { exact: true }).fill("Val");
   await radio(page, "Viewer").check();
   await dialog(page).getByRole("button", { name: "Add" }).click();
