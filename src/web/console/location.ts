@@ -45,7 +45,7 @@ export function useLinks(): void {
 
 function readPath(): void {
   batch(() => {
-    // Another place on the same screen is no step to another one.
+    // Another place on the same screen is not another screen.
     if (currentPath.value !== location.pathname) isFollowed.value = false;
     currentPath.value = location.pathname;
     currentQuery.value = location.search;

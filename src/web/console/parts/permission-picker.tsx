@@ -111,7 +111,7 @@ export function PermissionPicker({ given, choices }: PickerProps) {
   const id = useId();
   const chosen = useSignal(given);
   const preset = useSignal(presetOf(choices, given) ?? CUSTOM);
-  const custom = { line: "Each permission by itself.", permissions: chosen.value };
+  const custom = { line: "You choose each permission.", permissions: chosen.value };
   const shown = Object.entries(choices).filter(([, { permissions }]) => mayGive(permissions));
   return (
     <fieldset class="picker">
