@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ParleyError } from "../../src/client/error.ts";
 import type { FollowedEvent } from "../../src/client/event.ts";
+import type { Chat } from "../../src/web/console/api.ts";
 import type { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
 import { NOBODY } from "../../src/web/console/inbox/chat-rows.ts";
 import { Together } from "../../src/web/console/inbox/together.ts";
@@ -384,4 +385,25 @@ test("the list of mentions follows new and deleted ones, and asks for no chat", 
   shows();
   await scrollToTheEnd(list);
   expect(ids(list)).toEqual(service.rows({ view: "mentions" }).map(({ id }) => id));
+});
+
+test("a chat that was closed while it was open leaves the inbox once another one is open, or none", async () => {
+  const service = new InboxService(3);
+  const list = service.list({ view: "open" });
+  await list.load();
+  const [first = "", second = ""] = ids(list);
+  for (const [id, next] of [
+    [first, second],
+    [second, null],
+  ] as const) {
+    list.openId = id;
+    list.left();
+    const chat = list.rows.value.find((row) => row.id === id) as Chat;
+    list.put({ ...chat, state: "closed" });
+    expect(ids(list)).toContain(id);
+    list.openId = next;
+    list.left();
+    expect(ids(list)).not.toContain(id);
+  }
+  expect(ids(list)).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { asParleyError, type Chat, type ParleyError } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import {
   afterEvent,
+  belongs,
   type Filter,
   inOrder,
   isNewestFirst,
@@ -205,6 +206,13 @@ export class ChatListStore {
     // An event that changes a chat's state, assignee or labels shows the chat.
     const isOfMost = assignee === null && label === null && (view === "open" || view === "all");
     return isOfMost || !hasAll;
+  }
+
+  /** Another chat is open, or none: what stayed only because it was open goes. */
+  left(): void {
+    const shown = this.#filter;
+    if (shown.search !== "") return;
+    this.rows.value = this.rows.value.filter((row) => row.id === this.openId || belongs(row, shown));
   }
 
   /** The list is no longer shown. */

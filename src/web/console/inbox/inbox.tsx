@@ -41,6 +41,8 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
 
   useEffect(() => void (selected.value = []), [store]);
 
+  useEffect(() => store.left(), [store, openId]);
+
   useEffect(() => {
     document.querySelector(".chat-row[aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }, [openId]);
