@@ -143,7 +143,11 @@ export async function sameAsStored(desk: Desk, page: Page, view: keyof typeof LI
   const differences = async () => {
     const ids = await stored(desk, query, by);
     const rows = await listed(page);
-    return rows.join() === ids.join() ? null : { view, rows, stored: ids };
+    if (rows.join() === ids.join()) return null;
+    const extra = await Promise.all(
+      rows.filter((id) => !ids.includes(id)).map((id) => page.locator(`.chats a[href*="${id}"]`).textContent()),
+    );
+    return { view, extra, rows, stored: ids };
   };
   await expect.poll(differences, PATIENCE).toBeNull();
   const { pagination } = await desk.api("GET", "/chats?unanswered=true&state=open");
