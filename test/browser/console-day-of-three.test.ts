@@ -13,7 +13,7 @@ import {
   storedAsExpected,
 } from "./day-of-three.ts";
 import { browser } from "./file-browser.ts";
-import { beginMovedServer } from "./moved-clock/server.ts";
+import { beginMovedServer } from "./moved-server.ts";
 
 /** `npm run test:long -- day` has 200. */
 const CHATS = Number(process.env.CHATS ?? 24);

@@ -1,10 +1,10 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DevServer } from "../../support/world/dev-server.ts";
+import { DevServer } from "../support/world/dev-server.ts";
 
-const WORKER = "test/browser/moved-clock/worker";
+const WORKER = "test/support/world/moved-clock";
 const ENTRY = 'main = "src/index.ts"';
-const root = new URL("../../..", import.meta.url).pathname;
+const root = new URL("../..", import.meta.url).pathname;
 
 /** A server of its own whose clock a test moves. */
 export interface MovedServer {
