@@ -41,7 +41,7 @@ export const chatsQueryParameters = {
     label:
       "A label's id. Only the chats with this label, latest activity first; none if there is no such label. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state` and `person`.",
     mentioned:
-      "A member's id. Only the chats with notes that mention this member, newest mention first, each with its `mention`. A note that was just written or deleted counts after a moment. Their `pagination` has a `cursor`: continue with `before`. Can be combined with `channel`, `assignee`, `state`, `person` and `label`. Needs the permission `notes:read` too.",
+      "A member's id. Only the chats with notes that mention this member, newest mention first, each with its `mention`. A note that was just written or deleted counts after a moment. Their `pagination` has a `cursor`: continue with `before`. Can be combined with `channel`, `assignee`, `state`, `person` and `label`. Needs the permission to read notes too.",
     after: "The `cursor` of the previous page. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },

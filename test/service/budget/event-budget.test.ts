@@ -184,15 +184,27 @@ test("a note costs two rows less than a send, and no send costs more after it", 
   pass(60_000);
   for (const object of [ofChat, ofNoteKey]) await runAlarm(object);
   const { ring, read } = await meter([...all, ofNoteKey]);
-  const note = await api("POST", `/chats/${chatId}/notes`, { content: "For the team", mentions: [ownerId] });
-  expect(note.status).toBe(201);
-  expect(read()).toEqual({ calls: 2, rows: 6, directory: 0 });
-  for (const object of [ofChat, ofNoteKey]) {
-    pass(60_000);
-    await ring(object);
-  }
+  const write = async (mentions: string[]) => {
+    const note = await api("POST", `/chats/${chatId}/notes`, { content: "For the team", mentions });
+    expect(note.status).toBe(201);
+    const written = read();
+    for (const object of [ofChat, ofNoteKey]) {
+      pass(60_000);
+      await ring(object);
+    }
+    return [written, read()];
+  };
   // The chat stays where it is in the lists.
-  expect(read()).toEqual({ calls: 4, rows: 4, directory: 0 });
+  expect(await write([])).toEqual([
+    { calls: 2, rows: 6, directory: 0 },
+    { calls: 4, rows: 4, directory: 0 },
+  ]);
+  // The first mention of a member: the chat knows it. In the organization's object the chat in the member's list, the number
+  // of its move, and that it is asked later whether the member is still there.
+  expect(await write([ownerId])).toEqual([
+    { calls: 2, rows: 7, directory: 0 },
+    { calls: 4, rows: 8, directory: 0 },
+  ]);
   await deliver();
   pass(60_000);
   for (const object of [ofChat, ofKey]) await ring(object);

@@ -158,7 +158,7 @@ test("a fill goes on after the organization's object is lost, and tries a chat t
   expect(await all()).toHaveLength(30);
 });
 
-test("a version that folds texts in another way fills new indexes by itself, which is not the day's fill", async () => {
+test("a version that folds texts in another way fills new indexes automatically, which is not the day's fill", async () => {
   const { chat, told, object, ring, all, state, set, organizationId } = await withState(await searchPlace());
   created(await (await chat()).post({ content: "A word" }));
   await told();
