@@ -49,7 +49,8 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
 
   // A search replaces its address with each letter. The browser goes back over all of it.
   const changeFilter = (next: Filter) => route(location.pathname + queryOf(next), next.search !== filter.search);
-  const addressOf = ({ id, mention }: Pick<Chat, "id" | "mention">) => to(`inbox/${id}`) + (mention ? `#${mention.noteId}` : "");
+  const addressOf = ({ id, mention }: Pick<Chat, "id" | "mention">) =>
+    to(`inbox/${id}`) + (mention ? `#${mention.noteId}` : "");
   const step = (by: number) => {
     const rows = store.rows.value;
     const at = rows.findIndex(({ id }) => id === openId);
