@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { buffer } from "node:stream/consumers";
 
@@ -9,6 +10,10 @@ export const ACCOUNT = { id: "0123456789abcdef0123456789abcdef", name: "Analytic
 export const DATABASE_ID = "6f1d4b0e-5a4f-4c39-9a53-0d2f8d1f7c11";
 export const VERSION_ID = "0b8c5a6e-2f43-4c44-8a0e-1c7d53b0e9aa";
 const NOT_FOUND = 10007;
+/** The last migration of `wrangler.toml`. A deploy to an account that lacks it does not create a version. */
+const LAST_MIGRATION = readFileSync(join(import.meta.dirname, "../../../wrangler.toml"), "utf8")
+  .match(/(?<=^tag = ").+(?=")/gm)
+  ?.at(-1);
 
 type Answer = { status: number; body: object };
 
@@ -116,11 +121,11 @@ export class FakeCloudflare {
     "GET workers/subdomain": () =>
       this.subdomain ? ok({ subdomain: this.subdomain }) : failed(404, NOT_FOUND, "none"),
     "GET workers/services/parley": () =>
-      this.#ofWorker({ default_environment: { script: { tag: "tag", migration_tag: "v1" } } }),
+      this.#ofWorker({ default_environment: { script: { tag: "tag", migration_tag: LAST_MIGRATION } } }),
     "GET workers/scripts/parley/secrets": () =>
       this.#ofWorker(Object.keys(this.secrets ?? {}).map((name) => ({ name, type: "secret_text" }))),
     "GET workers/scripts/parley/deployments": () => this.#ofWorker({ deployments: [] }),
-    "GET workers/scripts/parley/settings": () => this.#ofWorker({ bindings: [], migration_tag: "v1" }),
+    "GET workers/scripts/parley/settings": () => this.#ofWorker({ bindings: [], migration_tag: LAST_MIGRATION }),
     "GET workers/workers/parley": () => this.#ofWorker({ subdomain: { enabled: true, previews_enabled: false } }),
     "POST workers/scripts/parley/assets-upload-session": () => ok({ jwt: "done", buckets: [] }),
     "PUT workers/scripts/parley": (sent) => this.#upload(sent),

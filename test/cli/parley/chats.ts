@@ -181,7 +181,7 @@ export function chatTests(placeOf: () => Place): void {
     await place.json(["notes", "delete", chatId, note.id, "--yes"], env);
     expect(await place.json(["notes", "list", chatId], env)).toMatchObject({ notes: [] });
     const reader = await createKey(channel.organization, { permissions: ["chats:read", "notes:read"] });
-    const mentioned = ["chats", "list", "--mentioned", "mbr_g0000000000000000"];
+    const mentioned = ["chats", "list", "--mentioned", "mbr_g000000000000000"];
     expect((await place.json(mentioned, { PARLEY_API_KEY: reader.secret })).chats).toEqual([]);
     expect((await place.run(mentioned, (await newChat(place)).env)).stderr).toContain("notes:read");
     const stranger = await place.run(["notes", "add", chatId, "Hi", "--mention", "mbr_1"], env);
