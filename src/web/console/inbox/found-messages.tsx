@@ -165,7 +165,7 @@ function Hits({ text, query, openId, addressOf }: HitsProps) {
       {groupsOf(rows.data).map((hits) => {
         const [first] = hits;
         return (
-          <section key={`${first.page} ${first.chat.id}`} aria-label={contactName(first.chat)}>
+          <div key={`${first.page} ${first.chat.id}`}>
             <h3 class="between found-chat">
               <span class="clip" dir="auto">
                 {contactName(first.chat)}
@@ -196,7 +196,7 @@ function Hits({ text, query, openId, addressOf }: HitsProps) {
                 </li>
               ))}
             </ul>
-          </section>
+          </div>
         );
       })}
       {rows.data.length === 0 && (
