@@ -74,6 +74,12 @@ export interface MoveBody {
   expiresAt?: number | null | undefined;
 }
 
+/** Which message, and when it was created, Unix milliseconds. A former life of the chat had the same seqs. */
+export interface MessagePlace {
+  seq: number;
+  at: number;
+}
+
 /** The JSON of those of the asked messages that contain the text, in their order; null for the others. */
 export interface MatchingAnswer {
   outcome: "ok";

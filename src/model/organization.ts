@@ -184,8 +184,8 @@ export type ReportAnswer =
       listeningForMs: number;
       webhooks?: NewWebhooks;
       retention?: ChatRetention | undefined;
-      /** Null while the organization's search is off. Absent in what an object of an earlier version says. */
-      search?: SearchTargets | null;
+      /** Absent in what an object of an earlier version says. */
+      search?: SearchTargets;
     }
   | { outcome: "unknown" };
 

@@ -19,6 +19,8 @@ export interface IndexedMessage {
 /** What changed in a chat. The index does the removals first. Repeating it changes nothing. */
 export interface IndexChange {
   chatId: string;
+  /** A chat that was created again has a greater life. The index then forgets what it said before. */
+  life: number;
   channelId: string;
   /** Messages that are new, or have another text now. */
   put: IndexedMessage[];
@@ -59,7 +61,8 @@ export interface CandidatesAnswer {
 
 /** Where the chats of an organization put their messages while its search is on. */
 export interface SearchTargets {
-  /** Another one means other indexes, which are empty. */
+  isOn: boolean;
+  /** It grows when the search is turned on or off, or its indexes are made anew. What is said of an earlier one is late. */
   generation: number;
   /** The index of new messages. */
   live: number;

@@ -7,6 +7,7 @@ import { withinBudget } from "../chats/search-budget.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import type { Caller } from "../model/caller.ts";
+import type { MessagePlace } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { instant, queryText } from "../model/field.ts";
 import { folded } from "../model/folding.ts";
@@ -163,7 +164,7 @@ class Search {
       const ofChat = candidates.filter(({ chatId }) => chatId === chat.id);
       const docs = await this.#docs(
         chat.id,
-        ofChat.map(({ seq }) => seq),
+        ofChat.map(({ seq, at }) => ({ seq, at })),
       );
       for (const [at, candidate] of ofChat.entries()) {
         const doc = docs[at];
@@ -173,10 +174,10 @@ class Search {
     return found;
   }
 
-  /** The messages of a chat that contain the text, by their seqs. None if the chat was deleted meanwhile. */
-  async #docs(chatId: string, seqs: number[]): Promise<(string | null)[]> {
+  /** The messages of a chat that contain the text, by their places. None if the chat was deleted meanwhile. */
+  async #docs(chatId: string, places: MessagePlace[]): Promise<(string | null)[]> {
     const answer = await nullIfNotFound(
-      callChat(this.#env, this.#owner, chatId, (chat, as) => chat.matching(as, seqs, this.#text)),
+      callChat(this.#env, this.#owner, chatId, (chat, as) => chat.matching(as, places, this.#text)),
     );
     this.work += CHAT_WORK + (answer?.work ?? 0);
     return answer?.docs ?? [];

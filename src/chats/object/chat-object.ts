@@ -67,10 +67,10 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Those of these messages that contain a text, as `folded` returns it. */
-  async matching(as: AsOwner, seqs: number[], search: string): Promise<rpc.MatchingAnswer | rpc.Unknown> {
+  async matching(as: AsOwner, places: rpc.MessagePlace[], search: string): Promise<rpc.MatchingAnswer | rpc.Unknown> {
     const { adoption, tables } = this.parts;
     return adoption.forOwner(as, ({ life }) =>
-      matchingMessages(tables.messages, seqs, search, () => adoption.exists(life)),
+      matchingMessages(tables.messages, places, search, () => adoption.exists(life)),
     );
   }
 

@@ -31,7 +31,7 @@ interface Parts extends ActivitySources {
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** See `SearchFeed`. */
-  search: { learn(targets: SearchTargets | null | undefined): void };
+  search: { learn(targets: SearchTargets | undefined): void };
   alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;

@@ -201,7 +201,7 @@ export class ChatTable {
         this.#sql.exec(`delete from addresses where ${isIt}`, row.channel_id, address, id);
       }
       this.#sql.exec("delete from chats where id = ?", id);
-      this.#search.chatGone(id, Date.now());
+      this.#search.chatGone(id, life, Date.now());
       if (life > this.#floor()) this.#storage.kv.put("floor", life);
       const { channel_id: channelId } = row;
       const channelKind = this.#channels.get(channelId)?.kind ?? null;

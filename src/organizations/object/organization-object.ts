@@ -378,12 +378,13 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** The numbers of the indexes that a search asks, the newest first; null while the search is off. */
   searchNumbers(): number[] | null {
-    return this.#isReady() && this.#parts.searchIndexes.targets() ? this.#parts.searchIndexes.numbers() : null;
+    const { searchIndexes } = this.#parts;
+    return this.#isReady() && searchIndexes.targets().isOn ? searchIndexes.numbers() : null;
   }
 
   /** A chat found an index full. @returns where chats put their messages from now on */
-  searchIndexFull(number: number): SearchTargets | null {
-    return this.#isReady() ? this.#parts.searchIndexes.full(number) : null;
+  searchIndexFull(number: number): SearchTargets | undefined {
+    return this.#isReady() ? this.#parts.searchIndexes.full(number) : undefined;
   }
 
   /** Those of some chats that a search may show, and only with an assignee or in a channel if the filter says so. */

@@ -305,6 +305,7 @@ export const ORGANIZATION_SCHEMA = [
   `create table search_removals (
      deleted_at integer not null,
      chat_id text not null,
+     life integer not null,
      primary key (deleted_at, chat_id)
    ) without rowid;`,
   // - mentions: The chats with notes that mention a member.

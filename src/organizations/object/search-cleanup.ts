@@ -9,7 +9,7 @@ const CHATS_A_RUN = 100;
 /** What a chat sent to an index before it was deleted may still be on its way. */
 const REMOVE_AFTER_MS = 60_000;
 
-type GoneChat = { id: string; at: number };
+type GoneChat = { id: string; life: number; at: number };
 
 interface Parts {
   env: Env;
@@ -29,11 +29,11 @@ export class SearchCleanup implements DuePart {
     this.#parts = parts;
   }
 
-  /** A chat was deleted. Called in the commit that deletes its row. @param at now: a later chat with this id stays */
-  chatGone(id: string, at: number): void {
-    if (this.#parts.searchIndexes.living().length === 0) return;
-    const insert = "insert or replace into search_removals (chat_id, deleted_at) values (?, ?)";
-    this.#sql.exec(insert, id, at);
+  /** A chat was deleted. Called in the commit that deletes its row. */
+  chatGone(id: string, life: number, now: number): void {
+    if (this.#parts.searchIndexes.numbers().length === 0) return;
+    const insert = "insert or replace into search_removals (chat_id, life, deleted_at) values (?, ?, ?)";
+    this.#sql.exec(insert, id, life, now);
   }
 
   dueAt(now: number): number | null {
@@ -57,33 +57,40 @@ export class SearchCleanup implements DuePart {
   }
 
   async #erase(): Promise<Failed<number>[]> {
-    const { env, searchIndexes } = this.#parts;
+    const { env, searchIndexes, existence } = this.#parts;
+    const failed: Failed<number>[] = [];
     for (const number of searchIndexes.toErase()) {
-      const failed = await settleEach([number], () =>
-        callSearchIndex(env, this.#ownerOf(number), (index) => index.erase()),
-      );
-      // In their order: the next run begins with this one.
-      if (failed.length > 0) return failed;
-      if (!this.#parts.existence.isReady()) return [];
-      searchIndexes.erased(number);
+      const erase = () => callSearchIndex(env, this.#ownerOf(number), (index) => index.erase());
+      failed.push(...(await settleEach([number], erase)));
+      if (!existence.isReady()) return [];
+      // The next run begins with the first one that failed.
+      if (failed.length === 0) searchIndexes.erased(number);
     }
-    return [];
+    return failed;
   }
 
-  async #removeChats(now: number): Promise<Failed<GoneChat>[]> {
-    const { env, searchIndexes, existence } = this.#parts;
+  async #removeChats(now: number): Promise<Failed<unknown>[]> {
+    const { existence } = this.#parts;
     if (!existence.isReady()) return [];
-    const query =
-      "select chat_id as id, deleted_at as at from search_removals where deleted_at <= ? order by deleted_at limit ?";
+    const query = `select chat_id as id, life, deleted_at as at from search_removals where deleted_at <= ?
+      order by deleted_at limit ?`;
     const gone = this.#sql.exec<GoneChat>(query, now - REMOVE_AFTER_MS, CHATS_A_RUN).toArray();
-    return settleEach(gone, async ({ id, at }) => {
-      for (const number of searchIndexes.living()) {
-        const owner = this.#ownerOf(number);
-        await callSearchIndex(env, owner, (index) => index.removeChat(owner.organizationId, id, at));
-      }
+    return settleEach(gone, async ({ id, life, at }) => {
+      await this.#removeChat(id, life);
       const remove = "delete from search_removals where chat_id = ? and deleted_at = ?";
       if (existence.isReady()) this.#sql.exec(remove, id, at);
     });
+  }
+
+  /** @throws the first error, after all other indexes have forgotten the chat */
+  async #removeChat(id: string, life: number): Promise<void> {
+    const { env, searchIndexes } = this.#parts;
+    const remove = (number: number) => {
+      const owner = this.#ownerOf(number);
+      return callSearchIndex(env, owner, (index) => index.removeChat(owner.organizationId, id, life));
+    };
+    const [first] = await settleEach(searchIndexes.numbers(), remove, undefined, 1);
+    if (first) throw first.error;
   }
 
   #ownerOf(number: number): IndexOwner {

@@ -74,7 +74,7 @@ export class SearchFill implements DuePart {
     const open: string[] = [];
     await this.#retries.run(chats, async ({ id }) => {
       const targets = searchIndexes.targets();
-      if (!targets) return;
+      if (!targets.isOn) return;
       const answer = await callObject(env.CHATS, id, (chat) => chat.fillSearch(as, targets), NEARBY);
       // A chat that is not adopted yet has said nothing.
       if (answer.outcome === "ok" && !answer.isDone) open.push(id);

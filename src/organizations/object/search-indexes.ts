@@ -59,22 +59,16 @@ export class SearchIndexes {
     return { state: isOn ? (walk ? "filling" : "on") : "off", done, total };
   }
 
-  /** Where chats put their messages; null while the search is off. */
-  targets(): SearchTargets | null {
+  /** Where chats put their messages. */
+  targets(): SearchTargets {
     const { isOn, generation, live, fill, begunAt } = this.#stored;
-    return isOn ? { generation, live, fill, begunAt } : null;
+    return { isOn, generation, live, fill, begunAt };
   }
 
-  /** The numbers of the indexes that a search asks, the newest first. */
+  /** The numbers of the indexes that a search asks, the newest first; none while it is off. */
   numbers(): number[] {
     const { isOn, first, last } = this.#stored;
     return isOn ? range(first, last).reverse() : [];
-  }
-
-  /** All indexes that may hold something. */
-  living(): number[] {
-    const { erased, last } = this.#stored;
-    return range(erased + 1, last);
   }
 
   /** Those whose search is over. */
@@ -100,8 +94,8 @@ export class SearchIndexes {
 
   /** Turns the search off. Its indexes are erased later. */
   turnOff(): void {
-    const { isOn, last } = this.#stored;
-    if (isOn) this.#change({ isOn: false, first: last + 1, walk: null, done: 0, total: 0 });
+    const { isOn, generation, last } = this.#stored;
+    if (isOn) this.#change({ isOn: false, generation: generation + 1, first: last + 1, walk: null, done: 0, total: 0 });
   }
 
   /** Whether the texts in the indexes are folded in another way than searches are now. */
@@ -116,7 +110,7 @@ export class SearchIndexes {
   }
 
   /** An index is full: what comes from now on goes to the next one. Repeating it changes nothing. */
-  full(number: number): SearchTargets | null {
+  full(number: number): SearchTargets {
     const { isOn, live, fill, last } = this.#stored;
     if (isOn && (number === live || number === fill)) {
       const next = last + 1;
@@ -128,8 +122,7 @@ export class SearchIndexes {
   /** The fill that is under way, with the generation that it is of; null if none is. */
   get fill(): { walk: FillWalk; targets: SearchTargets } | null {
     const { walk } = this.#stored;
-    const targets = this.targets();
-    return walk && targets ? { walk, targets } : null;
+    return walk && { walk, targets: this.targets() };
   }
 
   /** A step of a fill ended. @param walk null at its end @param done how many chats it has indexed */

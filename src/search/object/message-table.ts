@@ -12,6 +12,8 @@ const ABSENT_WORK = 5;
 /** The work of a change. It writes as it is iterated, and each step yields its cost in characters. */
 export type Steps = Iterator<number>;
 
+type StoredChat = { number: number; life: number };
+
 interface Stored {
   id: number;
   gram_table: number;
@@ -31,25 +33,26 @@ export class MessageTable {
     this.#grams = grams;
   }
 
-  /** Does what changed in a chat. */
-  *change({ chatId, channelId, put, remove, removeUpTo }: IndexChange): Steps & Iterable<number> {
+  /** Does what changed in a chat. What an earlier life of it says late is ignored. */
+  *change({ chatId, life, channelId, put, remove, removeUpTo }: IndexChange): Steps & Iterable<number> {
+    yield* this.removeChat(chatId, life - 1);
     const known = this.#chat(chatId);
-    if (known !== null) {
-      for (const seq of remove) yield this.#remove(this.#find(known, seq));
-      yield* this.#removeUpTo(known, removeUpTo);
+    if (known && known.life > life) return;
+    if (known) {
+      for (const seq of remove) yield this.#remove(this.#find(known.number, seq));
+      yield* this.#removeUpTo(known.number, removeUpTo);
     }
     if (put.length === 0) return;
-    const chat = known ?? this.#addChat(chatId);
+    const chat = known?.number ?? this.#addChat(chatId, life);
     for (const message of put) yield this.#put(chat, channelId, message);
   }
 
-  /** Removes the messages of a chat that were created up to a time: a later life of the chat stays. */
-  *removeChat(chatId: string, until: number): Steps & Iterable<number> {
+  /** Removes the messages of a chat, unless they are of a life after `life`. */
+  *removeChat(chatId: string, life: number): Steps & Iterable<number> {
     const chat = this.#chat(chatId);
-    if (chat === null) return;
-    yield* this.#removeAll("select id, gram_table from messages where chat = ? and at <= ? limit 1", chat, until);
-    const [left] = this.#sql.exec("select 1 from messages where chat = ? limit 1", chat).toArray();
-    if (!left) this.#sql.exec("delete from chats where number = ?", chat);
+    if (!chat || chat.life > life) return;
+    yield* this.#removeUpTo(chat.number, Number.MAX_SAFE_INTEGER);
+    this.#sql.exec("delete from chats where number = ?", chat.number);
   }
 
   #put(chat: number, channelId: string, message: IndexedMessage): number {
@@ -77,14 +80,10 @@ export class MessageTable {
     }
   }
 
-  #removeUpTo(chat: number, seq: number): Generator<number> {
-    return this.#removeAll("select id, gram_table from messages where chat = ? and seq <= ? limit 1", chat, seq);
-  }
-
-  /** @param query finds one of them */
-  *#removeAll(query: string, ...values: number[]): Generator<number> {
+  *#removeUpTo(chat: number, seq: number): Generator<number> {
+    const query = "select id, gram_table from messages where chat = ? and seq <= ? limit 1";
     for (;;) {
-      const [first] = this.#sql.exec<Stored>(query, ...values).toArray();
+      const [first] = this.#sql.exec<Stored>(query, chat, seq).toArray();
       if (!first) return;
       yield this.#remove(first);
     }
@@ -102,12 +101,13 @@ export class MessageTable {
     return this.#sql.exec<Stored>(query, chat, seq).toArray()[0];
   }
 
-  /** The number of a chat; null if it has no messages here. */
-  #chat(id: string): number | null {
-    return this.#sql.exec<{ number: number }>("select number from chats where id = ?", id).toArray()[0]?.number ?? null;
+  /** Undefined if nothing of the chat was ever stored. */
+  #chat(id: string): StoredChat | undefined {
+    return this.#sql.exec<StoredChat>("select number, life from chats where id = ?", id).toArray()[0];
   }
 
-  #addChat(id: string): number {
-    return this.#sql.exec<{ number: number }>("insert into chats (id) values (?) returning number", id).one().number;
+  #addChat(id: string, life: number): number {
+    const insert = "insert into chats (id, life) values (?, ?) returning number";
+    return this.#sql.exec<{ number: number }>(insert, id, life).one().number;
   }
 }

@@ -1,9 +1,9 @@
 /**
- * `chats` gives a chat a number, because its id is long. `messages.id` is ordered by seconds, see `MessageTable`.
+ * `chats` gives a chat a number, because its id is long, and says of which of its lives the messages are. `messages.id` is ordered by seconds, see `MessageTable`.
  * `gram_tables` describes the tables of FTS5, which `GramTables` creates.
  */
 export const INDEX_SCHEMA = [
-  `create table chats (number integer primary key, id text not null unique);
+  `create table chats (number integer primary key, id text not null unique, life integer not null);
   create table messages (id integer primary key, chat integer not null, seq integer not null, at integer not null,
     gram_table integer not null, unique (chat, seq));
   create table gram_tables (number integer primary key, messages integer not null, characters integer not null,

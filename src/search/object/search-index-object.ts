@@ -54,10 +54,10 @@ export class SearchIndexObject extends DurableObject<Env> {
     return parts ? parts.pages.read(asked) : { candidates: [], hasMore: false };
   }
 
-  /** Removes the messages of a deleted chat. @param until when it was deleted, Unix milliseconds: later ones stay */
-  async removeChat(organizationId: string, chatId: string, until: number): Promise<void> {
+  /** Removes the messages of a deleted chat. A later life of it stays. */
+  async removeChat(organizationId: string, chatId: string, life: number): Promise<void> {
     const parts = this.#of(organizationId);
-    await parts?.commits.do(parts.messages.removeChat(chatId, until));
+    await parts?.commits.do(parts.messages.removeChat(chatId, life));
   }
 
   /** Deletes the index permanently. A mark stays, so that a late call stores nothing. */

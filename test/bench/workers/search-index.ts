@@ -95,6 +95,7 @@ async function fill(index: DurableObjectStub<SearchIndexObject>, { from, count, 
     });
     return {
       chatId: `cht_g${String(chat).padStart(15, "0")}`,
+      life: 1,
       channelId: "chn_g000000000000000",
       put,
       remove: [],

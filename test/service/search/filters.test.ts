@@ -1,4 +1,3 @@
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { MAX_EXAMINED_TEXT } from "../../../src/chats/search-budget.ts";
@@ -8,7 +7,7 @@ import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import { admin, client, created, expectError, newChannel, newChat, newKey, send } from "../../support/harness.ts";
 import { writeAsContact } from "../chats/inbound.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
-import { searchPlace } from "./fixtures.ts";
+import { indexed, searchPlace } from "./fixtures.ts";
 
 stopTheClock();
 
@@ -131,11 +130,3 @@ test("the searches of a caller may examine so much text in a minute, and a look 
   expectError(refused, 429, "rate_limited");
   expect(refused.headers.get("Retry-After")).toBe("60");
 });
-
-/** How many messages the first index has. */
-function indexed(organizationId: string): Promise<number> {
-  return runInDurableObject(
-    env.SEARCH_INDEXES.getByName(`${organizationId}:1`),
-    (_object, { storage }) => storage.sql.exec<{ n: number }>("select count(*) as n from messages").one().n,
-  );
-}

@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { runAlarm } from "../../support/alarms.ts";
 import { type Client, newChat, newOrganization } from "../../support/harness.ts";
@@ -34,4 +35,12 @@ export async function searchPlace(settings: object = {}) {
     },
     found: (search: string, more = "") => textsFound(api, `search=${encodeURIComponent(search)}${more}`),
   };
+}
+
+/** How many messages an index has; the first one by default. */
+export function indexed(organizationId: string, number = 1): Promise<number> {
+  return runInDurableObject(
+    env.SEARCH_INDEXES.getByName(`${organizationId}:${number}`),
+    (_object, { storage }) => storage.sql.exec<{ n: number }>("select count(*) as n from messages").one().n,
+  );
 }

@@ -2,11 +2,12 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../support/alarms.ts";
-import { breakObjects, countCalls } from "../../support/faults.ts";
+import { aroundCall, breakObject, breakObjects, countCalls } from "../../support/faults.ts";
 import { admin, client, created, expectError, newKey } from "../../support/harness.ts";
+import { until } from "../../support/until.ts";
 import { alarmOf, crash, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { DAY } from "../chats/object/scheduled/fixtures.ts";
-import { searchPlace, textsFound } from "./fixtures.ts";
+import { indexed, searchPlace, textsFound } from "./fixtures.ts";
 
 stopTheClock();
 
@@ -174,6 +175,62 @@ test("a version that folds texts in another way fills new indexes automatically,
   expect(await tablesOf(organizationId, 1)).toEqual([]);
   await set(false);
   expect((await set(true)).status).toBe(200);
+});
+
+test("a chat that hears late that the search was off stays in the index", async () => {
+  const { set, object: organization, chat, all, organizationId } = await offPlace(1);
+  const { object, post, redact } = await chat();
+  const [ofChat, ofOrganization] = [object(), organization()];
+  const { message } = created(await post({ content: "Secret word" }));
+  let [isHeld, isOver] = [false, false];
+  const after = () => {
+    isHeld = true;
+    return until("the answer arrives", () => isOver);
+  };
+  aroundCall("ORGANIZATIONS", "report", { after });
+  const reporting = runAlarm(ofChat);
+  await until("the report is answered", () => isHeld);
+  await set(true);
+  await runAlarm(ofOrganization);
+  expect(await all()).toContain("Secret word");
+  isOver = true;
+  await reporting;
+  vi.restoreAllMocks();
+  await redact(message.id);
+  for (let rings = 0; rings < 3; rings++) {
+    pass(3_000);
+    await runAlarm(object());
+  }
+  expect(await Promise.all([1, 2].map((number) => indexed(organizationId, number)))).toEqual([1, 0]);
+});
+
+test("an index that is down keeps no other one", async () => {
+  vi.spyOn(console, "error").mockReturnValue();
+  const { set, ring, organizationId, chat, told } = await offPlace(1);
+  await set(true);
+  await ring();
+  const { id, post } = await chat();
+  created(await post({ content: "New word" }));
+  await told();
+  expect(await indexed(organizationId, 2)).toBe(1);
+  expect((await admin("DELETE", `/chats/${id}`)).status).toBe(200);
+  breakObject("SEARCH_INDEXES", `${organizationId}:1`, "removeChat");
+  pass(60_000);
+  await ring();
+  vi.restoreAllMocks();
+  vi.spyOn(console, "error").mockReturnValue();
+  expect(await indexed(organizationId, 2)).toBe(0);
+  await set(false);
+  breakObject("SEARCH_INDEXES", `${organizationId}:1`, "erase");
+  pass(600_000);
+  await ring();
+  vi.restoreAllMocks();
+  expect(await tablesOf(organizationId, 2)).toEqual([]);
+  expect(await tablesOf(organizationId, 1)).not.toEqual([]);
+  vi.spyOn(console, "error").mockReturnValue();
+  pass(600_000);
+  await ring();
+  expect(await tablesOf(organizationId, 1)).toEqual([]);
 });
 
 test("the search needs channels:write and messages:read, and other settings members:write", async () => {

@@ -39,17 +39,15 @@ export class IndexedMessages {
   }
 
   /**
-   * The first changes.
-   * @param upTo later messages are not indexed yet, so they need no change
-   * @returns the messages with their texts, the seqs of those without one, and the last of the changes
+   * The first messages that changed.
+   * @returns their seqs, those of them that have a text, and the last of the changes
    */
-  changed(upTo: number): { put: IndexedMessage[]; remove: number[]; last: number } {
+  changed(): { seqs: number[]; put: IndexedMessage[]; last: number } {
     const query = "select n, seq from reworded order by n limit ?";
     const changes = this.#reworded.run<{ n: number; seq: number }>(query, MAX_CHANGES);
-    const seqs = [...new Set(changes.map(({ seq }) => seq))].filter((seq) => seq <= upTo);
+    const seqs = [...new Set(changes.map(({ seq }) => seq))];
     const put = indexed(this.#read("seq in (select value from json_each(?))", JSON.stringify(seqs)));
-    const remove = seqs.filter((seq) => !put.some((message) => message.seq === seq));
-    return { put, remove, last: changes.at(-1)?.n ?? 0 };
+    return { seqs, put, last: changes.at(-1)?.n ?? 0 };
   }
 
   /** Forgets the changes up to one; all without one. */

@@ -1,4 +1,4 @@
-import type { MatchingAnswer, Unknown } from "../../../model/chat-answers.ts";
+import type { MatchingAnswer, MessagePlace, Unknown } from "../../../model/chat-answers.ts";
 import { folded } from "../../../model/folding.ts";
 import { ShortSteps } from "../../../platform/object/short-steps.ts";
 import type { LateTable } from "../log/chat-tables.ts";
@@ -12,20 +12,20 @@ import { SEARCHED } from "../log/searched-text.ts";
  */
 export async function matchingMessages(
   messages: LateTable,
-  seqs: number[],
+  places: MessagePlace[],
   search: string,
   exists: () => boolean,
 ): Promise<MatchingAnswer | Unknown> {
   const steps = new ShortSteps();
   const docs: (string | null)[] = [];
-  for (const seq of seqs) {
+  for (const { seq, at } of places) {
     // One row at a time: a redaction may come in between.
-    const [row] = messages.run<{ doc: string; text: string }>(
-      `select doc, ${SEARCHED} as text from messages where seq = ?`,
+    const [row] = messages.run<{ doc: string; createdAt: string; text: string }>(
+      `select doc, doc ->> '$.createdAt' as createdAt, ${SEARCHED} as text from messages where seq = ?`,
       seq,
     );
     const form = row ? folded(row.text) : "";
-    docs.push(row && form.includes(search) ? row.doc : null);
+    docs.push(row && Date.parse(row.createdAt) === at && form.includes(search) ? row.doc : null);
     if (steps.did((row?.text.length ?? 0) + form.length)) {
       await steps.pause();
       if (!exists()) return { outcome: "unknown" };

@@ -1,6 +1,9 @@
 import { callOrganization } from "../../../calls/call-organization.ts";
 import { callSearchIndex } from "../../../calls/call-search-index.ts";
-import type { IndexChange, SearchTargets } from "../../../model/search-index.ts";
+import type { ChatIdentity } from "../../../model/chat-answers.ts";
+import type { IndexAnswer, IndexChange, SearchTargets } from "../../../model/search-index.ts";
+import { SYSTEM_CLOCK } from "../../../platform/clock.ts";
+import { withDeadline } from "../../../platform/deadline.ts";
 import type { DuePart, DueWork } from "../../../platform/object/due-work.ts";
 import type { Adoption } from "../identity.ts";
 import type { ChatTables } from "../log/chat-tables.ts";
@@ -12,6 +15,7 @@ const KEY = "search";
 const COLLECT_MS = 2_000;
 /** A run that feeds more leaves the rest to the next one. */
 const MAX_BATCHES = 50;
+const CALL_TIMEOUT_MS = 30_000;
 
 interface Parts {
   ctx: Pick<DurableObjectState, "waitUntil">;
@@ -35,13 +39,16 @@ interface Fed extends SearchTargets {
   indexes: number[];
 }
 
-/** What is sent to the indexes in one step. */
-interface Batch {
-  /** The index of what is said now. */
-  target: number;
+/** What is sent to an index. */
+interface Call {
+  /** The number of the index. */
+  number: number;
   change: IndexChange;
-  /** The messages up to this seq are known then. */
-  upTo: number;
+}
+
+/** What is sent to the indexes in one step. */
+interface Batch extends Pick<Fed, "upTo" | "floor"> {
+  calls: Call[];
   /** The last of the stored changes that are in it. */
   lastChange: number;
 }
@@ -64,14 +71,11 @@ export class SearchFeed implements DuePart {
     this.#messages = new IndexedMessages(parts.tables);
   }
 
-  /**
-   * The organization's object says where its chats put their messages; null if its search is off. Undefined changes
-   * nothing.
-   */
-  learn(targets: SearchTargets | null | undefined): void {
+  /** The organization's object says where its chats put their messages. Undefined changes nothing, nor does what is late. */
+  learn(targets: SearchTargets | undefined): void {
     const fed = this.#fed();
-    if (targets === undefined || !this.#parts.adoption.identity()) return;
-    if (targets === null) {
+    if (!targets || !this.#parts.adoption.identity() || (fed && targets.generation < fed.generation)) return;
+    if (!targets.isOn) {
       if (fed) this.#end();
     } else if (fed?.generation !== targets.generation) this.#begin(targets);
     else if (fed.live !== targets.live || fed.fill !== targets.fill) this.#store({ ...fed, ...targets });
@@ -121,62 +125,64 @@ export class SearchFeed implements DuePart {
       const fed = this.#fed();
       const batch = identity && fed && this.#next(fed, identity);
       if (!batch) return;
-      const { target, upTo, change } = batch;
-      // Before the call: it may arrive although its answer is lost.
-      if (!fed.indexes.includes(target)) this.#store({ ...fed, indexes: [...fed.indexes, target] });
-      const isFull = await this.#send(identity.organizationId, fed, batch);
+      const { calls, upTo, floor, lastChange } = batch;
+      // Before the calls: they may arrive although their answers are lost.
+      const added = calls.flatMap(({ number }) => (fed.indexes.includes(number) ? [] : number));
+      if (added.length > 0) this.#store({ ...fed, indexes: [...fed.indexes, ...added] });
+      const answers = await this.#send(identity.organizationId, calls);
       if (!this.#parts.adoption.exists(identity.life)) return;
       const now = this.#fed();
       if (now?.generation !== fed.generation) return;
-      if (isFull === "gone") return this.#end();
-      this.#messages.forgetChanges(batch.lastChange);
-      this.#store({ ...now, upTo, floor: Math.max(now.floor, change.removeUpTo) });
-      if (isFull) await this.#moveOn(identity.organizationId, target);
+      if (answers.some(({ outcome }) => outcome === "gone")) return this.#end();
+      this.#messages.forgetChanges(lastChange);
+      this.#store({ ...now, upTo, floor });
+      const full = calls.find(({ change }, at) => change.put.length > 0 && isFull(answers[at]));
+      if (full) await this.#moveOn(identity.organizationId, full.number);
     }
   }
 
   /** The next step; null if the indexes know everything. */
-  #next(fed: Fed, { chatId, channelId }: { chatId: string; channelId: string }): Batch | null {
+  #next(fed: Fed, identity: ChatIdentity): Batch | null {
     if (!this.#isBehind()) return null;
     const { floor, newest } = this.#parts.log.bounds();
-    const low = Math.max(fed.upTo, floor) + 1;
-    const isOld = low <= fed.boundary;
-    const changed = this.#messages.changed(fed.upTo);
-    const added = this.#messages.between(low, isOld ? fed.boundary : newest);
-    return {
-      target: isOld ? fed.fill : fed.live,
-      change: {
-        chatId,
-        channelId,
-        put: [...changed.put, ...added.put],
-        remove: changed.remove,
-        removeUpTo: floor > fed.floor ? floor : 0,
-      },
-      upTo: Math.max(added.upTo, low - 1),
-      lastChange: changed.last,
-    };
+    const upTo = Math.max(fed.upTo, floor);
+    return newest > upTo ? this.#added(fed, identity, upTo, newest) : this.#changed(fed, identity, upTo, floor);
   }
 
-  /** @returns whether the index of what is said now is full; "gone" if the search was turned off meanwhile */
-  async #send(organizationId: string, { indexes }: Fed, { target, change }: Batch): Promise<boolean | "gone"> {
-    const { chatId, channelId, put, remove, removeUpTo } = change;
-    const others = indexes.filter((number) => number !== target);
-    // What changed may be in another index, with its old text.
-    const removal = { chatId, channelId, put: [], remove: [...remove, ...put.map(({ seq }) => seq)], removeUpTo };
-    const send = (number: number, what: IndexChange) => {
+  /** Messages after `upTo`. They come before the changes, so they don't wait for an index that has older ones. */
+  #added(fed: Fed, identity: ChatIdentity, upTo: number, newest: number): Batch {
+    const isOld = upTo < fed.boundary;
+    const added = this.#messages.between(upTo + 1, isOld ? fed.boundary : newest);
+    const change = { ...changeOf(identity), put: added.put };
+    const calls = added.put.length > 0 ? [{ number: isOld ? fed.fill : fed.live, change }] : [];
+    return { calls, upTo: added.upTo, floor: fed.floor, lastChange: 0 };
+  }
+
+  /** What changed, and what was deleted. All indexes learn it that may have it. */
+  #changed(fed: Fed, identity: ChatIdentity, upTo: number, floor: number): Batch {
+    const { seqs, put, last } = this.#messages.changed();
+    const removal = { ...changeOf(identity), remove: seqs, removeUpTo: floor > fed.floor ? floor : 0 };
+    const textless = seqs.filter((seq) => !put.some((message) => message.seq === seq));
+    const others = fed.indexes.filter((number) => number !== fed.live || put.length === 0);
+    const calls: Call[] = others.map((number) => ({ number, change: removal }));
+    if (put.length > 0) calls.push({ number: fed.live, change: { ...removal, remove: textless, put } });
+    return { calls, upTo, floor: Math.max(fed.floor, floor), lastChange: last };
+  }
+
+  #send(organizationId: string, calls: Call[]): Promise<IndexAnswer[]> {
+    const send = ({ number, change }: Call) => {
       const owner = { organizationId, number };
-      return callSearchIndex(this.#parts.env, owner, (index) => index.index(owner, what));
+      return callSearchIndex(this.#parts.env, owner, (index) => index.index(owner, change));
     };
-    const answers = await Promise.all([send(target, change), ...others.map((number) => send(number, removal))]);
-    if (answers.some(({ outcome }) => outcome === "gone")) return "gone";
-    const [answer] = answers;
-    return answer?.outcome === "ok" && answer.isFull;
+    // A call that never ends would hold up all later ones.
+    return withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () => Promise.all(calls.map(send)));
   }
 
   /** Messages go to another index from now on. */
   async #moveOn(organizationId: string, full: number): Promise<void> {
-    const { env } = this.#parts;
-    this.learn(await callOrganization(env, organizationId, (organization) => organization.searchIndexFull(full)));
+    const ask = () =>
+      callOrganization(this.#parts.env, organizationId, (organization) => organization.searchIndexFull(full));
+    this.learn(await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, ask));
   }
 
   #isBehind(): boolean {
@@ -211,4 +217,13 @@ export class SearchFeed implements DuePart {
     if (this.#copy === undefined) this.#copy = this.#parts.storage.kv.get<Fed>(KEY) ?? null;
     return this.#copy;
   }
+}
+
+function isFull(answer: IndexAnswer | undefined): boolean {
+  return answer?.outcome === "ok" && answer.isFull;
+}
+
+/** A change of a chat in which nothing changes yet. */
+function changeOf({ chatId, life, channelId }: ChatIdentity): IndexChange {
+  return { chatId, life, channelId, put: [], remove: [], removeUpTo: 0 };
 }

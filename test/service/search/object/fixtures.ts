@@ -13,8 +13,8 @@ export function newIndex(organizationId = newId("org", null)) {
   const index = (change: IndexChange) => callSearchIndex(env, owner, (stub) => stub.index(owner, change));
   const candidates = (asked: Partial<CandidatesAsked> & { search: string }) =>
     callSearchIndex(env, owner, (stub) => stub.candidates(organizationId, { ...EVERYTHING, ...asked }));
-  const removeChat = (chatId: string, until = Number.MAX_SAFE_INTEGER) =>
-    callSearchIndex(env, owner, (stub) => stub.removeChat(organizationId, chatId, until));
+  const removeChat = (chatId: string, life = 1) =>
+    callSearchIndex(env, owner, (stub) => stub.removeChat(organizationId, chatId, life));
   const erase = () => callSearchIndex(env, owner, (stub) => stub.erase());
   const evict = () => evictDurableObject(object());
   return { organizationId, owner, object, index, candidates, removeChat, erase, evict };
@@ -33,7 +33,7 @@ export const EVERYTHING = {
 
 /** A change of a chat. */
 export function changeOf(chatId: string, change: Partial<IndexChange>): IndexChange {
-  return { chatId, channelId: "chn_g000000000000000", put: [], remove: [], removeUpTo: 0, ...change };
+  return { chatId, life: 1, channelId: "chn_g000000000000000", put: [], remove: [], removeUpTo: 0, ...change };
 }
 
 export function messageOf(seq: number, text: string, at = Date.UTC(2026, 0, 1) + seq * 1_000): IndexedMessage {

@@ -102,12 +102,17 @@ test("a chat that was removed can be fed again", async () => {
   expect((await index.candidates({ search: "WORD" })).candidates).toHaveLength(2);
 });
 
-test("a removed chat keeps what it said after it was deleted, in a later life", async () => {
+test("a later life of a chat replaces the former one, and stays when that is removed or says something late", async () => {
   const index = newIndex();
-  await index.index(changeOf(chatId, { put: [messageOf(1, "WORD", 1_000_000), messageOf(2, "WORD", 2_000_000)] }));
-  await index.removeChat(chatId, 1_500_000);
-  expect((await index.candidates({ search: "WORD" })).candidates).toMatchObject([{ seq: 2 }]);
+  await index.index(changeOf(chatId, { put }));
+  const later = { life: 2, put: [messageOf(2, "LATER WORD", 2_000_000)] };
+  await index.index(changeOf(chatId, later));
+  await index.removeChat(chatId, 1);
+  await index.index(changeOf(chatId, { put, removeUpTo: 9 }));
+  expect((await index.candidates({ search: "WORD" })).candidates).toMatchObject([{ seq: 2, at: 2_000_000 }]);
   expect(await storedIn(index)).toMatchObject({ messages: 1, chats: 1 });
+  await index.removeChat(chatId, 2);
+  expect(await storedIn(index)).toMatchObject({ messages: 0, chats: 0 });
 });
 
 test("an index belongs to the organization that first fed it", async () => {
