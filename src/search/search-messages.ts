@@ -91,9 +91,10 @@ async function readPage(search: Search, start: Candidate | null, limit: number) 
   while (found.length < limit && examined < MAX_EXAMINED && place.hasMore) {
     const { candidates, hasMore } = await search.candidates(place.after, ASKED_AT_ONCE);
     place.hasMore = hasMore;
-    for (let at = 0; at < candidates.length && found.length < limit; ) {
+    for (let at = 0; at < candidates.length && found.length < limit && examined < MAX_EXAMINED; ) {
       // Most candidates are hits: no more chats are called than the page needs.
-      const next = candidates.slice(at, at + Math.max(MIN_VERIFIED, limit - found.length));
+      const count = Math.min(Math.max(MIN_VERIFIED, limit - found.length), MAX_EXAMINED - examined);
+      const next = candidates.slice(at, at + count);
       const hits = await search.verify(next);
       const used = next.slice(0, endOfPage(next, hits, limit - found.length));
       found.push(...used.flatMap((candidate) => hits.get(candidate) ?? []));

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { newId } from "../../../src/model/id.ts";
+import { replaceMethod } from "../../support/faults.ts";
 import { created, expectError, expectFaults, newOrganization } from "../../support/harness.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { searchPlace } from "./fixtures.ts";
@@ -40,6 +42,22 @@ test("a message that was redacted is not found from the answer on, and the index
   expect(await found("card is")).toEqual(["My card is 4111"]);
   await redact(message.id);
   expect(await found("card is")).toEqual([]);
+});
+
+test("a page examines at most 200 messages, however many indexes name some", async () => {
+  const { api, object } = await searchPlace();
+  for (const full of [1, 2, 3]) await object().searchIndexFull(full);
+  let at = Date.now();
+  const candidates = () => Array.from({ length: 99 }, () => ({ at: at--, chatId: newId("cht", null), seq: 1 }));
+  replaceMethod("SEARCH_INDEXES", "candidates", () => async () => ({ candidates: candidates(), hasMore: false }));
+  const examined: number[] = [];
+  replaceMethod("ORGANIZATIONS", "chatsFound", (original) => (...given) => {
+    examined.push((given[0] as string[]).length);
+    return original(...given);
+  });
+  const { body } = await api("GET", "/messages?search=word&limit=100");
+  expect(examined.reduce((sum, count) => sum + count, 0)).toBe(200);
+  expect(body).toMatchObject({ messages: [], pagination: { hasMore: true, cursor: expect.any(String) } });
 });
 
 test("an organization whose search is off says so", async () => {
