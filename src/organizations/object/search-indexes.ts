@@ -128,7 +128,9 @@ export class SearchIndexes {
   /** A step of a fill ended. @param walk null at its end @param done how many chats it has indexed */
   filled(generation: number, walk: FillWalk | null, done: number): void {
     const stored = this.#stored;
-    if (stored.generation === generation && stored.walk) this.#change({ walk, done: stored.done + done });
+    if (stored.generation !== generation || !stored.walk) return;
+    // Chats that were created since the fill began are not in the total, and deleted ones still are.
+    this.#change({ walk, done: walk ? Math.min(stored.total, stored.done + done) : stored.total });
   }
 
   #begin(chats: number, begunAt: number, filledAt: number | null): void {

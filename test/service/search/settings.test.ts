@@ -233,6 +233,15 @@ test("an index that is down keeps no other one", async () => {
   expect(await tablesOf(organizationId, 1)).toEqual([]);
 });
 
+test("a fill counts no more chats than there were when it began", async () => {
+  const { chat, set, state, ring, told } = await offPlace(3);
+  await set(true);
+  for (const content of ["A word", "Another word"]) created(await (await chat()).post({ content }));
+  await told();
+  await ring();
+  expect(await state()).toEqual({ state: "on", done: 3, total: 3 });
+});
+
 test("the search needs channels:write and messages:read, and other settings members:write", async () => {
   const { organizationId, set } = await offPlace(1);
   const keyWith = async (...permissions: string[]) => client((await newKey(organizationId, { permissions })).secret);
