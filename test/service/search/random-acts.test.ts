@@ -20,5 +20,6 @@ test.each(SEEDS)("a search finds what a scan finds, whatever happens: seed %i", 
   }
   await search.told();
   await search.check();
+  await search.isClean();
   expect.hasAssertions();
 });

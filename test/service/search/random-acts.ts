@@ -4,7 +4,7 @@ import { expect, vi } from "vitest";
 import { folded } from "../../../src/model/folding.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { runAlarm } from "../../support/alarms.ts";
-import { breakObjects } from "../../support/faults.ts";
+import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import { admin, type Client, client, created, newChat, newKey, newOrganization } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { Random } from "../../support/random.ts";
@@ -12,9 +12,13 @@ import { crash, newNetworkChannel, pass } from "../chats/object/delivery/convers
 import { DAY } from "../chats/object/scheduled/fixtures.ts";
 import { newContact } from "../inbound/fixtures.ts";
 import { fromTelegram, taken, telegramText } from "../inbound/webhook-calls.ts";
+import { indexed } from "./fixtures.ts";
+import { limitIndexes } from "./object/fixtures.ts";
 
 const PERMISSIONS = ["chats:read", "chats:write", "messages:read", "messages:send", "channels:write", "channels:read"];
 const UNLIMITED = { limit: 3_600_000, windowSeconds: 3_600 };
+/** An index is full soon, so that the organization has several. */
+const LIMITS = { messages: 12, tableMessages: 5 };
 const WORDS = [
   "refund",
   "Refunds",
@@ -47,6 +51,8 @@ export class RandomSearch {
   readonly #telegram: Awaited<ReturnType<typeof newNetworkChannel>>;
   readonly #inbound: { contact: string; messageId: number }[] = [];
   readonly #chats = new Set<string>();
+  /** The addresses of deleted web chats. */
+  readonly #gone = new Set<string>();
   /** The texts that the indexes were told, by message; those that changed since may be missing. */
   #known = new Map<string, string>();
   #isOn = true;
@@ -61,6 +67,7 @@ export class RandomSearch {
 
   static async begin(seed: number): Promise<RandomSearch> {
     fakeNetworks();
+    limitIndexes(LIMITS);
     return new RandomSearch(seed, await newPlace());
   }
 
@@ -71,7 +78,8 @@ export class RandomSearch {
       [6, () => this.#write()],
       [3, () => this.#edit()],
       [3, () => this.#redact()],
-      [1, () => this.#deleteChat()],
+      [2, () => this.#deleteChat()],
+      [3, () => this.#createAgain()],
       [1, () => this.#retain()],
       [5, () => this.told()],
       [2, () => this.#evict()],
@@ -152,8 +160,21 @@ export class RandomSearch {
   async #deleteChat(): Promise<void> {
     const id = this.#random.pick([...this.#chats]);
     if (id === undefined) return;
-    expect((await admin("DELETE", `/chats/${id}`)).status).toBe(200);
+    const { status, body } = await admin("DELETE", `/chats/${id}`);
+    expect(status).toBe(200);
     this.#chats.delete(id);
+    if (body.chat.channel.id === this.#web) this.#gone.add(body.chat.contact.address);
+  }
+
+  /** A chat with the address of a deleted one has its id, and says something else. */
+  async #createAgain(): Promise<void> {
+    const address = this.#random.pick([...this.#gone]);
+    if (address === undefined) return;
+    this.#gone.delete(address);
+    const { id } = await newChat(this.#api, this.#web, address);
+    this.#chats.add(id);
+    for (let count = this.#random.between(1, 3); count > 0; count--)
+      created(await this.#api("POST", `/chats/${id}/messages`, { content: this.#text() }));
   }
 
   /** Messages older than a day are deleted. */
@@ -194,6 +215,14 @@ export class RandomSearch {
         return this.#ringChats();
       },
       () => {
+        // The index takes it, and its answer is lost.
+        replaceMethod("SEARCH_INDEXES", "index", (original) => async (...given) => {
+          await original(...given);
+          throw new Error("The answer is lost");
+        });
+        return this.#ringChats();
+      },
+      () => {
         breakObjects("CHATS", "fillSearch", (call) => call % 2 === 0);
         return runAlarm(this.#organization());
       },
@@ -207,10 +236,26 @@ export class RandomSearch {
     }
     vi.restoreAllMocks();
     fakeNetworks();
+    limitIndexes(LIMITS);
     if (this.#random.next() < 0.5) await crash(this.#random.pick([this.#organization(), ...this.#indexes()]));
     // Reports that failed are repeated after ten minutes at the latest.
     pass(11 * 60_000);
     await this.told();
+  }
+
+  /** What the indexes have in all: nothing of what was redacted or deleted. Once all is told. */
+  async isClean(): Promise<void> {
+    if (!this.#isOn) return;
+    const texts = (await this.#truth()).size;
+    const counts = await Promise.all(
+      (await this.#living()).map((number) => indexed(this.#organizationId, number).catch(() => 0)),
+    );
+    const kept = counts.reduce((sum, count) => sum + count, 0);
+    expect(kept, "the indexes keep what is gone").toBeLessThanOrEqual(texts);
+  }
+
+  async #living(): Promise<number[]> {
+    return (await this.#organization().searchNumbers()) ?? [];
   }
 
   /** Turns the search off or on. */
