@@ -61,8 +61,9 @@ export class RetentionWalk implements DuePart {
   }
 
   /** When the alarm must call `run`, Unix milliseconds; null if all chats know. */
-  dueAt(): number | null {
-    const at = this.#next() ? 0 : this.#retries.dueAt();
+  dueAt(now: number): number | null {
+    if (this.#next()) return Math.max(now, this.#nextAt);
+    const at = this.#retries.dueAt();
     return at === null ? null : Math.max(at, this.#nextAt);
   }
 

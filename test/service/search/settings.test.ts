@@ -130,6 +130,13 @@ test("the alarm of a chat rings for the index after the report in which the chat
   expect(await alarmOf(object())).toBeNull();
 });
 
+test("the search can be turned on while the chats are told of another retention", async () => {
+  const { set, object, channelId } = await offPlace(1);
+  expect((await admin("PATCH", `/channels/${channelId}`, { retentionDays: 30 })).status).toBe(200);
+  await evictDurableObject(object());
+  expect((await set(true)).status).toBe(200);
+});
+
 test("an index that can't be erased is erased later", async () => {
   const { set, ring, organizationId } = await offPlace(2);
   await set(true);
