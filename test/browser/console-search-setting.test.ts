@@ -56,6 +56,24 @@ test("turning the search off asks first, and says when it can't be turned on aga
   await expect.poll(() => box.isChecked()).toBe(false);
 });
 
+test("a search that somebody turns off meanwhile says that it is off, and not what the API answers", async () => {
+  const desk = await openDesk("Off meanwhile");
+  const { id } = await desk.chat("Ada");
+  await send(desk, id, { content: "A yellow lamp" });
+  await desk.api("PATCH", "/organization", { search: { on: true } });
+  const found = async () => (await desk.api("GET", "/messages?search=yellow")).messages.length;
+  await expect.poll(found, { timeout: 60_000 }).toBe(1);
+  const page = await openAsMember(browser, desk, ["chats:read", "messages:read"], screenOf(desk, "inbox"));
+  onTestFinished(() => page.context().close());
+  await page.getByRole("searchbox").fill("yellow");
+  await page.locator("mark").getByText("yellow").waitFor();
+  await page.getByText("1 message found").waitFor({ state: "attached" });
+  await desk.api("PATCH", "/organization", { search: { on: false } });
+  await page.getByRole("searchbox").fill("lamp");
+  await page.getByText("A manager can turn it on in the settings.").waitFor();
+  expect(await page.getByText("PATCH").count()).toBe(0);
+});
+
 test("while the index is filled, the settings and the inbox say how far it is", async () => {
   const desk = await openDesk("Filling", { search: { on: true } });
   const page = await open(desk, "inbox");

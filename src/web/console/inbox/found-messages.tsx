@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { excerptOf } from "../../../model/marked-text.ts";
-import { number } from "../format.ts";
+import { ParleyError } from "../api.ts";
+import { number, plural } from "../format.ts";
 import { follow, route } from "../location.ts";
 import { contactName } from "../names.ts";
 import { byName, useMembers, usePlace } from "../organization.ts";
@@ -121,13 +122,19 @@ interface HitsProps extends Omit<FoundMessagesProps, "channel"> {
 }
 
 function Hits({ text, query, openId, addressOf }: HitsProps) {
-  const { organization, api } = usePlace();
+  const { organization, api, refresh } = usePlace();
   const members = useMembers();
   const opened = useSignal("");
   const load = async ({ before }: PageQuery, signal?: AbortSignal) => {
     for (let page = before ?? "", pages = 1; ; pages++) {
       const asked = { ...query, search: text, limit: PAGE, ...(page && { before: page }) };
-      const { messages, pagination } = await api.GET("/messages", { query: asked, signal });
+      const { messages, pagination } = await api
+        .GET("/messages", { query: asked, signal })
+        .catch(async (error: unknown) => {
+          // Somebody turned it off since the search began: the section says so.
+          if (error instanceof ParleyError && error.code === "search_off") await refresh();
+          throw error;
+        });
       const next = pagination.cursor;
       if (messages.length === 0 && next !== null && pages < MOST_PAGES) page = next;
       else return { rows: messages.map((one): Hit => ({ ...one, page })), pagination };
@@ -160,7 +167,7 @@ function Hits({ text, query, openId, addressOf }: HitsProps) {
     <>
       {rows.error && <Failure error={rows.error} onRetry={rows.reload} />}
       <p class="hidden" role="status">
-        {rows.isLoading ? "" : `${rows.data.length} messages found`}
+        {rows.isLoading ? "" : `${plural(rows.data.length, "message")} found`}
       </p>
       {groupsOf(rows.data).map((hits) => {
         const [first] = hits;
