@@ -71,7 +71,7 @@ test("a search that somebody turns off meanwhile says that it is off, and not wh
   await desk.api("PATCH", "/organization", { search: { on: false } });
   await page.getByRole("searchbox").fill("lamp");
   await page.getByText("A manager can turn it on in the settings.").waitFor();
-  expect(await page.getByText("PATCH").count()).toBe(0);
+  await expect.poll(() => page.getByText("PATCH").count()).toBe(0);
 });
 
 test("while the index is filled, the settings and the inbox say how far it is", async () => {
