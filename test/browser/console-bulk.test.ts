@@ -87,11 +87,19 @@ test("several chats are assigned and snoozed, and a time that has passed changes
   expect(await states(desk, chats)).toEqual(["snoozed waits", "snoozed waits", "open waits"]);
 });
 
-test("another list selects nothing, and who may not change chats has nothing to select by", async () => {
+test("another list selects nothing, Escape selects none, and who may not change chats has nothing to select by", async () => {
   const { desk, chats, page } = await threeWaiting();
   await page.keyboard.press("x");
   await bar(page).waitFor();
   await page.getByRole("button", { name: "Unanswered" }).click();
+  await bar(page).waitFor({ state: "detached" });
+  await row(page, "Ada One").waitFor();
+  await page.keyboard.press("x");
+  await bar(page).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "Choose a chat" }).waitFor();
+  await bar(page).waitFor();
+  await page.keyboard.press("Escape");
   await bar(page).waitFor({ state: "detached" });
   const reader = ["chats:read", "messages:read", "messages:send", "events:read"];
   const own = await openChatAsMember(desk, chats[0]?.id ?? "", reader, "Rea");

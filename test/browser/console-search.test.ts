@@ -99,6 +99,22 @@ test("the arrows lead through what was found, Enter opens it, and Escape leads b
   await expect.poll(() => field(page).inputValue()).toBe("");
 });
 
+test("Escape closes the chat that was found, and then the search", async () => {
+  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  onTestFinished(() => page.context().close());
+  await field(page).fill("refund");
+  await hit(page, "Where is my refund?").click();
+  await page.getByRole("heading", { level: 1, name: "Ada Lamp" }).waitFor();
+  // The first one leaves the text, in which a click on a message begins.
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "Choose a chat" }).waitFor();
+  await expect.poll(() => field(page).inputValue()).toBe("refund");
+  await page.keyboard.press("Escape");
+  await row(page, "Ben Long").waitFor();
+  await expect.poll(() => field(page).inputValue()).toBe("");
+});
+
 test("messages are filtered by who wrote, whose chat it is and when", async () => {
   const page = await search("refund");
   await hit(page, "Where is my refund?").waitFor();

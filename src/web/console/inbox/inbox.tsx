@@ -65,6 +65,11 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     };
     openDialog(<LazyDialog>{({ NewChat }) => <NewChat onChat={show} />}</LazyDialog>);
   };
+  /** Selects none, or closes the search. */
+  const leave = () => {
+    if (selected.value.length > 0) selected.value = [];
+    else if (filter.search !== "") changeFilter({ ...filter, search: "" });
+  };
   const row = store.rows.value.find(({ id }) => id === openId) ?? null;
   useShortcuts([
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
@@ -107,10 +112,17 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
       {openId ? (
         <Conversation key={openId} id={openId} known={known} onChat={(chat) => shown.current.put(chat)} />
       ) : (
-        <NoConversation title="Choose a chat">
-          <kbd>j</kbd> and <kbd>k</kbd> move through the list, <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.
-        </NoConversation>
+        <ChooseChat onLeave={leave} />
       )}
     </div>
+  );
+}
+
+function ChooseChat({ onLeave }: { onLeave: () => void }) {
+  useShortcuts([{ keys: "Escape", label: "Select none, or close the search", run: onLeave }]);
+  return (
+    <NoConversation title="Choose a chat">
+      <kbd>j</kbd> and <kbd>k</kbd> move through the list, <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.
+    </NoConversation>
   );
 }
