@@ -1,6 +1,6 @@
 import { Checkbox } from "./parts/controls.tsx";
 import { Dialog } from "./parts/dialog.tsx";
-import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
+import { areKeysOn, type Shortcut, setKeys, shortcuts } from "./shortcuts.ts";
 
 /** The keys that work on this screen. */
 export function ShortcutList() {
@@ -10,7 +10,7 @@ export function ShortcutList() {
         Single keys work outside of fields
       </Checkbox>
       <dl class="stack">
-        {shortcuts.value.map(({ keys, label }) => (
+        {shortcuts.value.toSorted(screensLast).map(({ keys, label }) => (
           <div key={keys + label} class="between">
             <dt>{label}</dt>
             <dd class="line">
@@ -23,4 +23,9 @@ export function ShortcutList() {
       </dl>
     </Dialog>
   );
+}
+
+/** The keys of the other screens are many, and are wanted least often. */
+function screensLast(one: Shortcut, other: Shortcut): number {
+  return Number(one.keys.startsWith("g ")) - Number(other.keys.startsWith("g "));
 }
