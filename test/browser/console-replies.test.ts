@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { type Desk, goByKeys, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { openChat } from "./console-conversation.ts";
+import { hasFocus, openChat } from "./console-conversation.ts";
 import { takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { layoutFaults } from "./layout-faults.ts";
@@ -82,7 +82,7 @@ test("a reply is written by the keyboard alone, from an open chat", async () => 
   await goByKeys(page, "r", "Replies");
   await page.keyboard.press("n");
   await heading(page, "New reply").waitFor();
-  await field(page, "Name").focus();
+  await hasFocus(page, field(page, "Name"));
   for (const [text, key] of [
     ["Thanks", "Tab"],
     ["ty", "Tab"],

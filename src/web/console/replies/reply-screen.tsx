@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { fillReply, MAX_REPLY_NAME, MAX_SHORTCUT, placeholderFault, replyKeys } from "../../../model/reply.ts";
 import { ParleyError } from "../api.ts";
 import { number } from "../format.ts";
@@ -100,6 +100,10 @@ function Editor({ reply, isGone, replies }: EditorProps) {
   const fault = placeholderFault(content);
   const canWrite = may("replies:write");
   const creates = reply === null || isGone;
+  const grid = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (reply === null && canWrite) grid.current?.querySelector("input")?.focus();
+  }, []);
   const put = (saved: Reply) => {
     if (replies.data) replies.set([...replies.data.filter(({ id }) => id !== saved.id), saved]);
   };
@@ -125,7 +129,7 @@ function Editor({ reply, isGone, replies }: EditorProps) {
     say("Saved");
   };
   return (
-    <div class="grid">
+    <div class="grid" ref={grid}>
       <Form
         submit={creates ? "Create" : "Save"}
         isDisabled={!canWrite || fault !== null || (!creates && !draft.hasChanges)}
