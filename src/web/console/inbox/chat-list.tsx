@@ -213,7 +213,7 @@ function Rows(props: ChatRowsProps) {
 }
 
 function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
-  const label = `Find a contact${may("messages:read") ? " or a message" : ""}`;
+  const findsMessages = may("messages:read");
   const typed = useSignal(text);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // Another filter may be chosen before the timer rings.
@@ -234,12 +234,12 @@ function SearchField({ text, onChange }: { text: string; onChange: (text: string
   };
   return (
     <label class="search">
-      <span class="hidden">{label}</span>
+      <span class="hidden">Find a contact{findsMessages && " or a message"}</span>
       <Icon name="search" />
       <input
         id="chat-search"
         type="search"
-        placeholder={label}
+        placeholder={findsMessages ? "Contact or message" : "Contact"}
         autocomplete="off"
         maxLength={100}
         value={typed.value}
