@@ -137,7 +137,8 @@ test("who answers a chat gets it, if the organization has chosen so and the chat
   await own.api("PATCH", `/chats/${held.id}`, { assigneeId: own.organization.memberId });
   const ownerOf = async (id: string) => (await own.api("GET", `/chats/${id}`)).chat.assigneeId;
   const manager = await openConsole(browser, screenOf(own, "settings"));
-  const box = manager.getByRole("checkbox", { name: "Assign a chat to the member who answers it" });
+  const boxOf = (page: Page) => page.getByRole("checkbox", { name: "Assign a chat to the member who answers it" });
+  const box = boxOf(manager);
   await expect.poll(() => box.isChecked()).toBe(false);
   const answerOn = async (page: Page, text: string) => {
     await page.getByLabel("Message", { exact: true }).fill(text);
@@ -161,7 +162,7 @@ test("who answers a chat gets it, if the organization has chosen so and the chat
   await other.getByRole("button", { name: "Assigned to Ann. Change that" }).waitFor();
   expect(await ownerOf(held.id)).toBe(own.organization.memberId);
   await other.goto(new URL(screenOf(own, "settings"), other.url()).href);
-  await expect.poll(() => other.getByRole("checkbox").isDisabled()).toBe(true);
+  await expect.poll(() => boxOf(other).isDisabled()).toBe(true);
   for (const page of [manager, mel, other]) await page.context().close();
 });
 
@@ -306,7 +307,7 @@ test("the menu that assigns a chat offers nobody who can only read, and a manage
   await page.getByRole("button", { name: "Add a member" }).click();
   const hint = page.getByText("can only revoke keys while self-service for keys is off");
   await expect.poll(() => hint.count()).toBe(0);
-  await page.getByRole("button", { name: "Manager" }).click();
+  await page.getByRole("radio", { name: "Manager" }).click();
   await hint.waitFor();
   await desk.api("DELETE", `/members/${id}`);
   await page.context().close();
