@@ -43,7 +43,7 @@ function ReplyList() {
         data?.length === 0
           ? {
               title: "No reply yet",
-              text: "A reply is filled in with the contact’s name. Whoever puts it in can change it before it is sent.",
+              text: "A reply is filled in with the contact’s name, and can be changed before it is sent.",
               command: 'npx parley replies create --name "Thanks" --content "Thank you, {{contact.name|and bye}}"',
             }
           : { title: "No reply has these words", text: "The search reads names, shortcuts and texts." }
