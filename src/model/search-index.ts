@@ -62,7 +62,7 @@ export interface CandidatesAnswer {
 /** Where the chats of an organization put their messages while its search is on. */
 export interface SearchTargets {
   isOn: boolean;
-  /** It grows when the search is turned on or off, or its indexes are made anew. What is said of an earlier one is late. */
+  /** It grows when the search is turned on or off, or gets new indexes. A report about an earlier one is late. */
   generation: number;
   /** The index of new messages. */
   live: number;
