@@ -365,6 +365,7 @@ export class OrganizationObject extends DurableObject<Env> {
   async setSearch(organizationId: string, isOn: boolean): Promise<SearchAnswer> {
     if (!(await this.#parts.existence.exists(organizationId))) return { outcome: "no_organization" };
     await this.#parts.alarm.standing();
+    if (!this.#isReady()) return { outcome: "no_organization" };
     const { searchIndexes, searchFill } = this.#parts;
     const isAllowed = !isOn || searchIndexes.turnOn(searchFill.countChats(), Date.now());
     if (!isOn) searchIndexes.turnOff();
