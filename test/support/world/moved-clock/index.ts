@@ -69,6 +69,8 @@ function withMovedAlarms<T extends ObjectClass>(namespace: string, objectClass: 
   };
 }
 
+/** It has no alarms. */
+export const { SearchIndexObject } = objects;
 export const ChannelObject = withMovedAlarms("CHANNELS", objects.ChannelObject);
 export const ChatObject = withMovedAlarms("CHATS", objects.ChatObject);
 export const KeyObject = withMovedAlarms("KEYS", objects.KeyObject);
