@@ -43,6 +43,7 @@ export async function resendMessage(
     expiresAt: body.expiresAt ?? null,
     ifSeq: body.ifSeq ?? null,
     ifOpen: body.ifOpen,
+    botOf: caller.botOf,
     sender: await senderOf(env, ctx, caller, body),
   };
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.resend(as, request));

@@ -91,7 +91,7 @@ export function setPerson(env: Env, owner: Owner, identity: ChatIdentity, person
 }
 
 /** @throws ApiError `member_not_found`; `validation_failed` for a member who only reads, so could answer nobody */
-async function checkAssignee(env: Env, { organizationId }: Owner, assigneeId: string): Promise<void> {
+export async function checkAssignee(env: Env, { organizationId }: Owner, assigneeId: string): Promise<void> {
   // Not from the isolate's memory: a removed member must get no chat.
   const permissions = await permissionsOf(env, organizationId, assigneeId);
   if (!permissions) throw new ApiError("member_not_found");

@@ -65,6 +65,11 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
   return (await sha256(meaning)).toHex();
 }
 
+/** SHA-256, hex, of what a handover says, in a fixed order. */
+export async function handoverFingerprintOf(meaning: unknown[]): Promise<string> {
+  return (await sha256(JSON.stringify(meaning))).toHex();
+}
+
 async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }

@@ -11,6 +11,7 @@ import { MAX_PERSON_ID } from "../model/chat.ts";
 import { MAX_PLACE, parseSearch } from "../model/contact-search.ts";
 import { ApiError } from "../model/error.ts";
 import { atMost, onlyTrue, queryText } from "../model/field.ts";
+import { HANDLERS } from "../model/handover.ts";
 import { isId } from "../model/id.ts";
 import type { ChatPosition, Waiting, WaitingPosition } from "../model/organization.ts";
 import { canReadMessages } from "../model/withheld.ts";
@@ -59,6 +60,7 @@ export const chatsQuery = z.object({
   search: z.optional(searchText),
   assignee: z.optional(assigneeFilter),
   state: z.optional(z.enum(WORK_STATES)),
+  handler: z.optional(z.enum(HANDLERS)),
   person: queryText(MAX_PERSON_ID),
   label: queryText(MAX_LABEL_ID),
   mentioned: z.optional(memberId),
@@ -106,7 +108,7 @@ export async function listChats(
   query: Query,
   hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { limit, channel, contact, search, state, person, label, mentioned } = query;
+  const { limit, channel, contact, search, state, handler, person, label, mentioned } = query;
   const waiting = waitingFor(query);
   const assignee = assigneeIn(query.assignee);
   const filter = filterIn(query, waiting);
@@ -114,7 +116,7 @@ export async function listChats(
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
   const isCached = isStart && [contact, search, person, label, mentioned].every((one) => one === undefined);
   const name = isCached
-    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state])
+    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state, handler])
     : null;
   const contactForms = contact === undefined ? undefined : addressForms(contact);
   const chosen = { channel, contact, contactForms, waiting, search, assignee, state };
@@ -123,9 +125,14 @@ export async function listChats(
       env,
       organizationId,
       (organization) =>
-        [person, label, mentioned].every((one) => one === undefined)
+        [handler, person, label, mentioned].every((one) => one === undefined)
           ? organization.list(chosen, position, hasLastMessage, cachedVersion)
-          : organization.listNarrowed({ ...chosen, person, label, mentioned }, position, hasLastMessage),
+          : organization.listNarrowed(
+              { ...chosen, handler, person, label, mentioned },
+              position,
+              hasLastMessage,
+              cachedVersion,
+            ),
       region,
     ),
   );
@@ -146,12 +153,13 @@ function waitingFor({
   contact,
   assignee,
   state,
+  handler,
   person,
   label,
   mentioned,
 }: Query): Waiting | undefined {
   const given = (filters: object) => Object.entries(filters).find(([, value]) => value !== undefined)?.[0];
-  const filter = given({ assignee, state, person, label, mentioned });
+  const filter = given({ assignee, state, handler, person, label, mentioned });
   const beside = given({ search, contact, scheduled });
   if (filter && beside) throw fault(filter, `can't be given with ${beside}`);
   const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
@@ -182,7 +190,7 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
 type WalkFilter = Waiting | "search" | (typeof OF_ACTIVITY)[number];
 
 /** Those whose list has the latest activity first, or the newest mention. */
-const OF_ACTIVITY = ["assignee", "state", "person", "label", "mentioned"] as const;
+const OF_ACTIVITY = ["assignee", "state", "handler", "person", "label", "mentioned"] as const;
 
 /** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
 const cursorOf = (filter: WalkFilter | undefined) =>

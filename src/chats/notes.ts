@@ -4,6 +4,7 @@ import { membersWith } from "../db/members.ts";
 import { beforeQuery } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { type Caller, describeCaller } from "../model/caller.ts";
+import type { NoteDraft } from "../model/chat-answers.ts";
 import { ApiError, type Fault } from "../model/error.ts";
 import { bodyId, optional, queryText, requiredText } from "../model/field.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
@@ -31,19 +32,30 @@ export async function addNote(
   env: Env,
   caller: Caller,
   chatId: string,
-  { content, mentions: given = [] }: z.output<typeof noteBody>,
+  body: z.output<typeof noteBody>,
   idempotencyKey: string | null,
 ): Promise<{ doc: string; replayed: boolean }> {
+  const draft = await noteDraftOf(env, caller, chatId, body, idempotencyKey);
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.addNote(as, draft));
+  if (answer.outcome === "refused") throw new ApiError(answer.code, { faults: answer.faults });
+  return answer;
+}
+
+/** What the chat's object stores, or refuses. */
+export async function noteDraftOf(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  { content, mentions: given = [] }: z.output<typeof noteBody>,
+  idempotencyKey: string | null,
+): Promise<NoteDraft> {
   const mentions = [...new Set(given)];
-  const draft = {
+  return {
     id: newId("note", jurisdictionOf(caller.organizationId)),
     ...{ content, mentions, author: describeCaller(caller), faults: await faultsIn(env, caller, given) },
     idempotencyHash: idempotencyKey === null ? null : await noteHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions),
   };
-  const answer = await callChat(env, caller, chatId, (chat, as) => chat.addNote(as, draft));
-  if (answer.outcome === "refused") throw new ApiError(answer.code, { faults: answer.faults });
-  return answer;
 }
 
 /** Which of these ids are not members who may read notes. */

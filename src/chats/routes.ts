@@ -16,6 +16,7 @@ import { answeredBody, chatPatch, labelChat, markAnswered, markUnanswered, patch
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
+import { handOver, handoverBody } from "./hand-over.ts";
 import { readIdempotencyKey } from "./idempotency.ts";
 import { chatsQuery, readChats, readChatsAhead } from "./list-chats.ts";
 import { messagesQuery, readMessages, readMessagesAhead } from "./list-messages.ts";
@@ -53,6 +54,13 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .delete("/chats/:id/answered", daily("chats:write", null), async (c) => {
     const chat = await markUnanswered(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat: shownChat(c.var.caller, chat) });
+  })
+  .post("/chats/:id/handover", daily("chats:write", null, { body: handoverBody }), async (c) => {
+    const request = { body: c.req.valid("json"), idempotencyKey: readIdempotencyKey(c), url: c.req.url };
+    const { chat, doc, replayed } = await handOver(c.env, c.executionCtx, c.var.caller, c.req.param("id"), request);
+    if (replayed) c.header("Idempotent-Replayed", "true");
+    const message = doc === null ? null : JSON.parse(shownMessage(c.var.caller, doc));
+    return c.json({ chat: shownChat(c.var.caller, chat), message });
   })
   .put("/chats/:id/labels/:labelId", daily("chats:write", null), async (c) => {
     const chat = await labelChat(c.env, c.var.caller, c.req.param("id"), c.req.param("labelId"), true);

@@ -15,9 +15,15 @@ import { findSenderAndTemplate, type SendData } from "./senders-and-templates.ts
 
 const sends = perIsolate(() => new BatchedCalls<Draft, SendAnswer>());
 
+/** A request to send. `url` is its own, for the address of a file that it sends. */
+export interface SendRequest {
+  body: SendBody;
+  idempotencyKey: string | null;
+  url: string;
+}
+
 /**
  * Stores a message for delivery. Concurrent sends in a chat are stored in one commit.
- * @param request `url` is its own, for the address of a file that it sends
  * @returns the message's JSON; `replayed` if the idempotency key was used before
  */
 export async function sendMessage(
@@ -25,10 +31,32 @@ export async function sendMessage(
   ctx: Pick<ExecutionContext, "waitUntil">,
   caller: Caller,
   chatId: string,
-  { body, idempotencyKey, url }: { body: SendBody; idempotencyKey: string | null; url: string },
+  request: SendRequest,
 ): Promise<{ doc: string; replayed: boolean }> {
+  const draft = await draftOf(env, ctx, caller, chatId, request);
+  const { organizationId } = caller;
+  const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, async (drafts, isRepeat) =>
+    fromText(
+      await callChat(env, caller, chatId, (chat, as) =>
+        chat.send({ ...as, isRepeat: as.isRepeat || isRepeat }, drafts),
+      ),
+    ),
+  );
+  if (answer.outcome === "stored") return answer;
+  const { code, text, faults } = answer;
+  throw new ApiError(code, { text, faults });
+}
+
+/** What the chat's object stores, or refuses. */
+export async function draftOf(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  caller: Caller,
+  chatId: string,
+  { body, idempotencyKey, url }: SendRequest,
+): Promise<Draft> {
   const mediaId = body.mediaId ?? body.template?.header?.mediaId;
-  const draft: Draft = {
+  return {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
     calledAt: Date.now(),
     content: body.content,
@@ -41,23 +69,13 @@ export async function sendMessage(
     expiresAt: body.expiresAt ?? null,
     ifSeq: body.ifSeq ?? null,
     ifOpen: body.ifOpen,
+    botOf: caller.botOf,
     extra: extraOf(body),
     ...(mediaId !== undefined && { mediaId, origin: new URL(url).origin }),
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),
   };
-  const { organizationId } = caller;
-  const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, async (drafts, isRepeat) =>
-    fromText(
-      await callChat(env, caller, chatId, (chat, as) =>
-        chat.send({ ...as, isRepeat: as.isRepeat || isRepeat }, drafts),
-      ),
-    ),
-  );
-  if (answer.outcome === "stored") return answer;
-  const { code, text, faults } = answer;
-  throw new ApiError(code, { text, faults });
 }
 
 /** The sender and the text to deliver, or the first reason to refuse. */

@@ -73,10 +73,14 @@ function listReader(look: Look | null): Look | null {
   };
 }
 
-/** Alternatives that a field tells apart, such as the types of a choice. No others have fields. */
+/**
+ * Alternatives of which one is an object, such as a text and an object, or objects that a field tells apart, such as the
+ * types of a choice.
+ */
 function optionsReader(options: readonly core.$ZodType[], discriminator: string | null): Look | null {
   const looks = options.map((option) => ({ option, look: bodyReader(option) }));
-  if (looks.every(({ look }) => look === null)) return null;
+  const [only, ...others] = looks.filter(({ look }) => look !== null);
+  if (others.length === 0) return only?.look ?? null;
   if (discriminator === null) throw new Error("a union of objects needs a discriminator");
   return (value, path, found) => {
     if (!isObject(value)) return;

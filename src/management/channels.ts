@@ -25,6 +25,7 @@ import { pick } from "../model/pick.ts";
 import { isoTime } from "../model/time.ts";
 import { causeOf, warnIfFails } from "../platform/log.ts";
 import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
+import { checkBot, startBots, withBots } from "./bots.ts";
 import { channelLimitsBody, mergeLimits, presentChannelLimits, refreshOrganization } from "./limits.ts";
 import type { overlapBody } from "./overlap.ts";
 import { retentionDays, startRetention } from "./retention.ts";
@@ -105,7 +106,8 @@ export async function createChannel(
     createdAt: now,
     erasingAt: null,
   };
-  await insertWithRoom(env, view.scope, "channels", channel);
+  await checkBot(directory(env), organizationId, settings);
+  await withBots(env, {}, settings, () => insertWithRoom(env, view.scope, "channels", channel));
   const region = await regionOf(directory(env), organizationId);
   if (region) await placeObject(env.CHANNELS, id, (object) => object.storedRow(), region);
   // Its object begins to ask the network, and to sync its templates.
@@ -129,7 +131,7 @@ export async function patchChannel(env: Env, view: ChannelView, id: string, patc
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.limits !== undefined && { limits: mergeLimits(before.limits, patch.limits) }),
     ...(patch.retentionDays !== undefined && { retentionDays: patch.retentionDays }),
-    ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings, patch.limits) }),
+    ...(patch.settings !== undefined && { settings: await settingsAfter(env, before, patch) }),
     ...(patch.credentials && (await withNewCredentials(env, before, patch.credentials))),
   }));
   const hasCredentials = patch.credentials !== undefined;
@@ -137,6 +139,7 @@ export async function patchChannel(env: Env, view: ChannelView, id: string, patc
   if (hasCredentials) await reloadChannel(env, id);
   else if (patch.settings !== undefined) await tryToReloadChannel(env, id);
   if (patch.retentionDays !== undefined) await startRetention(env, channel.organizationId);
+  else if (patch.settings !== undefined && isOfBot(patch.settings)) await startBots(env, channel.organizationId);
   else if (patch.name !== undefined || patch.limits !== undefined) {
     await refreshOrganization(env, channel.organizationId);
   }
@@ -196,11 +199,12 @@ async function updateChannel(
     const isPermitted = await permit();
     const values = await change(before);
     if (Object.keys(values).length === 0) return before;
-    const [channel] = await db
+    const update = db
       .update(channels)
       .set(values)
       .where(and(eq(channels.id, id), isAsRead(before), isPermitted))
       .returning();
+    const [channel] = await withBots(env, before.settings, values.settings ?? before.settings, async () => update);
     return channel ?? null;
   });
 }
@@ -292,6 +296,20 @@ function reloadChannel(env: Env, id: string): Promise<void> {
 /** Ignores a failure, for changes that can wait: the object reads its row again within 10 seconds. */
 async function tryToReloadChannel(env: Env, id: string): Promise<void> {
   await warnIfFails({ event: "channel_not_reloaded", channelId: id }, () => reloadChannel(env, id));
+}
+
+/** @throws ApiError `validation_failed` */
+async function settingsAfter(env: Env, before: Channel, { settings = null, limits }: z.output<typeof channelPatch>) {
+  const after = mergeSettings(before, settings, limits);
+  // A bot whose key has ended since stays, so that the other settings can change.
+  const isSame = JSON.stringify(before.settings.bot) === JSON.stringify(after.bot);
+  if (!isSame) await checkBot(directory(env), before.organizationId, after);
+  return after;
+}
+
+/** Whether a patch of the settings can change the channel's bot. Null resets all of them. */
+function isOfBot(settings: Record<string, unknown> | null): boolean {
+  return settings === null || "bot" in settings;
 }
 
 function mergeSettings(

@@ -26,6 +26,7 @@ import { whyBeyond } from "../model/escalation.ts";
 import { presentKey } from "../model/key.ts";
 import { DEFAULT_PERMISSIONS } from "../model/permission.ts";
 import { configured } from "../platform/config.ts";
+import { tellIfBot } from "./bots.ts";
 import {
   hasOtherManager,
   hasRoomForKey,
@@ -145,6 +146,7 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
     const change = db.update(apiKeys).set(values).where(isSame).returning();
     const { changed: key, leftBehind } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
     const hasLost = whyBeyond(after, before, "You lack") !== null;
+    if (key && (permissions !== undefined || expiresAt !== undefined)) await tellIfBot(env, key.organizationId, id);
     if (key) return { key: presentKey(key, now), ...(hasLost && { leftBehind }) };
     // Another request changed the key, or it is gone.
     if (!authority || !ceilings) return null;
@@ -211,6 +213,7 @@ export async function revokeKey(env: Env, actor: Actor, act: RequestAct, id: str
       const change = db.update(apiKeys).set({ revokedAt }).where(condition).returning();
       return withLeftBehind(db, change, before, kept);
     });
+    if (key) await tellIfBot(env, key.organizationId, id);
     if (key) return { key: presentKey(key, now), leftBehind };
     if (!authority) throw new ApiError("key_not_found");
     if (manager !== null) await refuseIfLastManager(db, before, manager);

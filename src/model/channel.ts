@@ -1,3 +1,4 @@
+import type { BotSetting } from "./handover.ts";
 import type { Uploads } from "./page-facts.ts";
 import type { PageSettings } from "./page-settings.ts";
 
@@ -5,7 +6,7 @@ import type { PageSettings } from "./page-settings.ts";
 export type Credentials = Readonly<Record<string, string>>;
 
 /**
- * `stopWords`: with which texts a contact ends marketing. On web channels: `allowedOrigins`, who can send files (`uploads`), and how the page looks. On the others:
+ * `stopWords`: with which texts a contact ends marketing. `bot`: which key answers new chats first. On web channels: `allowedOrigins`, who can send files (`uploads`), and how the page looks. On the others:
  * `perSecond`, the maximum number of calls per second, and `wabaId`, the account at the network that the channel's
  * templates belong to.
  */
@@ -15,4 +16,5 @@ export interface ChannelSettings extends PageSettings {
   perSecond?: number | undefined;
   wabaId?: string | undefined;
   stopWords?: string[] | undefined;
+  bot?: BotSetting | undefined;
 }

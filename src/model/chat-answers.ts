@@ -4,6 +4,7 @@ import type { DraftExtra } from "./content-schema.ts";
 import type { ErrorCode, Fault } from "./error.ts";
 import type { EventType } from "./event.ts";
 import type { FileInfo } from "./file.ts";
+import type { ChannelBot, Handler } from "./handover.ts";
 import type { Message } from "./message.ts";
 import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
 import type { Origin, ReceivedMarks, ReceivedWords } from "./received.ts";
@@ -41,6 +42,10 @@ export interface Draft {
   ifOpen?: boolean | undefined;
   /** The id of the failed message that this one repeats. */
   resendOf?: string | null;
+  /** The channels whose bot the key is that sends it; absent for none. */
+  botOf?: string[] | undefined;
+  /** It is the message of a handover, which answers nothing. */
+  isParting?: boolean | undefined;
   /** What it says besides text, and the id of the message that it replies to; absent for none. */
   extra?: DraftExtra | undefined;
   /** The id of the uploaded file that it sends. With one, a `type` of `TEXT` means: choose the type from the file. */
@@ -104,6 +109,7 @@ export interface ResendRequest {
   /** As in `Draft`. */
   ifSeq?: number | null;
   ifOpen?: boolean | undefined;
+  botOf?: string[] | undefined;
   /** The new sender, null for the same one, or the reason why the message can't be sent. */
   sender: { outcome: "found"; senderId: string | null; senderName?: string | undefined } | RefusedDraft;
 }
@@ -304,6 +310,31 @@ export interface ChatChange {
   state?: StateChange | null;
 }
 
+/**
+ * Hands a chat to people or to the bot, in one commit with a message, a note and an assignee. `id`: the Worker's, so that a
+ * repeated call does it once.
+ */
+export interface HandoverRequest {
+  id: string;
+  to: Handler;
+  by: CallerName;
+  /** As in `Draft`, of the whole act. */
+  idempotencyHash: string | null;
+  fingerprint: string | null;
+  /** The channels whose bot the caller's key is; absent for none. */
+  botOf?: string[] | undefined;
+  /** The channel's bot, as its organization's object knows it; null for none. */
+  bot: ChannelBot | null;
+  message: Draft | null;
+  note: NoteDraft | null;
+  assignment: Assignment | null;
+}
+/** `doc`: the JSON of the message; null if the act has none. `reported`: the organization's object knows the change. */
+export type HandoverAnswer =
+  | { outcome: "ok"; doc: string | null; replayed: boolean; reported: boolean }
+  | RefusedDraft
+  | Unknown;
+
 /** A note to store. The Worker chooses its id, so that a repeated call stores it once. `mentions`: members' ids. */
 export interface NoteDraft {
   id: string;
@@ -366,6 +397,8 @@ export interface ChatIdentity {
   username?: string;
   /** Its object creates each table with its first row. Versions before 0.3.0 can't use such a chat. */
   isLean?: boolean;
+  /** The bot that answers first; absent for none. */
+  bot?: ChannelBot;
 }
 
 /** The organization for which a chat's object is called. Any other organization, or an early call, gets `unknown`. */

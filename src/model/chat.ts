@@ -3,6 +3,7 @@ import type { ChannelKind } from "./channel-kind.ts";
 import type { MessageType, Metadata } from "./content.ts";
 import { oneLine } from "./content-schema.ts";
 import { atMost, notBlankIfGiven, wellFormed } from "./field.ts";
+import type { Handler } from "./handover.ts";
 import type { ChatLabel } from "./label.ts";
 import type { Message } from "./message.ts";
 import { replyUntil } from "./reply-window.ts";
@@ -80,6 +81,8 @@ export interface Chat {
   state: WorkState;
   /** Until when the chat is snoozed; null unless it is. */
   snoozedUntil: string | null;
+  /** Who answers it: the channel's bot, or people. */
+  handler: Handler;
   /** In the order in which the chat got them. */
   labels: ChatLabel[];
   /** The newest note that mentions a member. Only in the list of the chats in which this member is mentioned. */
@@ -101,6 +104,8 @@ export interface ChatActivity {
   marketing?: Marketing | null;
   /** Absent as above. */
   work?: WorkStatus;
+  /** The version of the bot that has it; null for people. Absent if it never had a bot, and as above. */
+  bot?: number | null;
   /** The ids of its labels, also of deleted ones. Absent as above. */
   labels?: string[];
   /** What clients change of a chat; null unless one has. */
@@ -120,9 +125,9 @@ export interface ChatDetails {
  * has not heard of is left out: its name is not known here.
  */
 export function withActivity(chat: Chat, activity: ChatActivity): Chat {
-  const { contactWroteAt, details, labels, lastMessage, marketing, work } = activity;
+  const { bot, contactWroteAt, details, labels, lastMessage, marketing, work } = activity;
   // An organization's object of an earlier version knows none.
-  const listed = (chat as Partial<Chat>).labels ?? [];
+  const { labels: listed = [], handler = "people" } = chat as Partial<Chat>;
   const openUntil = (at: number | null) => replyUntil(chat.channel.kind, Date.parse(chat.createdAt), at);
   return {
     ...chat,
@@ -136,6 +141,8 @@ export function withActivity(chat: Chat, activity: ChatActivity): Chat {
     ...(contactWroteAt !== undefined && { replyUntil: isoTimeOrNull(openUntil(contactWroteAt)) }),
     ...(marketing !== undefined && { marketing }),
     ...(work && { state: work.state, snoozedUntil: isoTimeOrNull(work.snoozedUntil) }),
+    // Which bot is the channel's, only the organization's object knows.
+    handler: bot == null ? "people" : handler,
     labels: labels ? listed.filter(({ id }) => labels.includes(id)) : listed,
   };
 }

@@ -24,6 +24,8 @@ export interface CountedMessage {
   isEcho?: boolean;
   /** The contact wrote it to the network's own agent. */
   isStandby?: boolean;
+  /** It leaves the contact waiting, although it was sent to it. */
+  answersNothing?: boolean;
   /** The member who sent it, if a member's session did or the request named its sender; else null. */
   namedSenderId: string | null;
 }
@@ -60,12 +62,12 @@ export function countMessage(
   assigneeId: string | null,
   left: Asked | null = null,
 ): void {
-  const { isInbound, at, namedSenderId, isEcho = false, isStandby = false } = message;
+  const { isInbound, at, namedSenderId, isEcho = false, isStandby = false, answersNothing = false } = message;
   const memberId = isInbound ? assigneeId : namedSenderId;
   const since = news.unansweredSince;
   const wroteAt = Math.min(at, message.networkAt ?? at);
   const names: (keyof ConversationCounts)[] = isInbound ? ["received"] : ["messages"];
-  const isAnswer = !isInbound && !isEcho && since !== null && !news.isUncounted;
+  const isAnswer = !isInbound && !isEcho && !answersNothing && since !== null && !news.isUncounted;
   if (isAnswer) {
     const ms = at - (news.askedAt ?? since);
     names.push(responseClass(ms), fineClass(ms));
@@ -73,7 +75,7 @@ export function countMessage(
   if (isInbound) {
     if (since === null && !isStandby) wait(news, { at, wroteAt });
     news.contactWroteAt = Math.max(news.contactWroteAt ?? 0, wroteAt);
-  } else if (left === null || left.at !== since) {
+  } else if (!answersNothing && (left === null || left.at !== since)) {
     news.isUncounted = false;
     wait(news, left);
   }

@@ -84,6 +84,8 @@ export const ERRORS = {
     chat_reassigned:
       "Someone else has assigned the chat. Read it, then repeat the request with its assigneeId as ifAssigneeId",
     nothing_unanswered: "The contact has not written since the last message to it. Read the chat's newest messages",
+    handed_over: "People have taken over this chat. Its bot sends nothing until they hand it back",
+    no_bot: "The channel of this chat has no bot. Set settings.bot of the channel first",
     chat_moved_on: "The chat has newer messages. Read them, then repeat the request with their newest seq as ifSeq",
     window_closed:
       "The contact's network takes no free text now: read the chat's replyUntil. Send a template without ifOpen, or wait until the contact writes",

@@ -8,6 +8,7 @@ export const EVENT_TYPES = [
   "chat.assigned",
   "chat.consent",
   "chat.state",
+  "chat.handover",
   "chat.deleted",
   "message.received",
   "message.created",

@@ -40,6 +40,7 @@ export const CHAT: Chat = {
   marketing: null,
   state: "open",
   snoozedUntil: null,
+  handler: "people",
   labels: [LABEL],
 };
 

@@ -49,10 +49,12 @@ export interface KeyRecord extends KeyRules {
   region: Region | null;
   /** The key's own. Records that an earlier version stored don't have it. */
   ownRegion?: Region | null;
+  /** The channels whose bot it is. Absent as above. */
+  botOf?: string[];
 }
 
 /** A key as the API shows it, without hashes. `region` is the key's own. */
-export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "ownRegion">, now: number) {
+export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "ownRegion" | "botOf">, now: number) {
   const previousLives = key.previousUntil !== null && key.previousUntil > now;
   return {
     ...pick(key, "id", "organizationId", "name", "permissions", "ipAllowlist"),

@@ -6,6 +6,7 @@ import type { Metadata } from "./content.ts";
 import type { ConversationCounts, MemberCounts } from "./conversation-counts.ts";
 import type { Counts } from "./counts.ts";
 import type { EventType } from "./event.ts";
+import type { ChannelBot, Handler } from "./handover.ts";
 import type { RequestCounts } from "./key.ts";
 import type { ListPosition } from "./list-page.ts";
 import type { Outcome } from "./network.ts";
@@ -84,6 +85,8 @@ export interface ChatFilter {
   assignee?: string | null | undefined;
   /** Only the chats in this state. It can be given with `channel`, `assignee` and `unanswered`. */
   state?: WorkState | undefined;
+  /** Only the chats that the bot of their channel has, or that people have. It can be given with the same. */
+  handler?: Handler | undefined;
   /** Only the chats of the person with this key of the company. It can be given with the same, and with `state`. */
   person?: string | undefined;
   /** Only the chats with this label. It can be given with the same, and with `person`. */
@@ -131,6 +134,8 @@ export interface ChatState extends ChatActivity {
   isUncounted?: boolean;
   /** See `ConversationNews`. */
   askedAt?: number;
+  /** How often it changed hands; absent for never. */
+  handovers?: number;
   /** What members did in the chat; absent if none did anything. */
   members?: MemberCounts;
   /** Who its notes mention; absent if none ever mentioned anybody, and in the reports of earlier versions. */
@@ -184,6 +189,8 @@ export type ReportAnswer =
       listeningForMs: number;
       webhooks?: NewWebhooks;
       retention?: ChatRetention | undefined;
+      /** Absent if the channel never had a bot, and in what an object of an earlier version says. */
+      bot?: ChannelBot | undefined;
       /** Absent in what an object of an earlier version says. */
       search?: SearchTargets;
     }
@@ -277,6 +284,17 @@ export interface KnownChannel {
   /** How many chats it may have; null for no limit. */
   chatLimit: number | null;
   retention: ChatRetention;
+  bot: KnownBot | null;
+  /** Grows with each other bot, and when it has none any more. */
+  botVersion: number;
+}
+
+/** The bot of a channel. */
+export interface KnownBot {
+  keyId: string;
+  handOverAfterSeconds: number;
+  /** When its key expires, Unix milliseconds; null for never. */
+  endsAt: number | null;
 }
 
 /** A key's counts since it was created. `at`: when they changed last, Unix milliseconds. */

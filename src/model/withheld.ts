@@ -33,7 +33,7 @@ export function shownChat(reader: Reader, chat: Chat, isOwn = false): Chat {
     ...pick(chat, "createdAt", "lastMessageAt"),
     lastMessage,
     ...pick(chat, "unansweredSince", "nextScheduledAt", "readUpTo", "assigneeId", "replyUntil", "marketing"),
-    ...pick(chat, "state", "snoozedUntil"),
+    ...pick(chat, "state", "snoozedUntil", "handler"),
     labels: chat.labels.map(({ id: labelId }) => ({ id: labelId, name: "" })),
   };
 }

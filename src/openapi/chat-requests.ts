@@ -1,6 +1,7 @@
 import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
 import { answeredBody, chatPatch } from "../chats/change-chat.ts";
 import { newChatBody } from "../chats/create-chat.ts";
+import { handoverBody } from "../chats/hand-over.ts";
 import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CARDS, MAX_INTERACTIVE_CONTENT } from "../model/content-schema.ts";
@@ -23,7 +24,7 @@ export const chatsQueryParameters = {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before:
-      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee`, `state`, `person`, `label` or `mentioned` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
+      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee`, `state`, `handler`, `person`, `label` or `mentioned` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:
@@ -36,6 +37,8 @@ export const chatsQueryParameters = {
       "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `state`, `person` and `label`.",
     state:
       "Only the chats in this state, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `person` and `label`.",
+    handler:
+      "Only the chats that the bot of their channel has (`bot`), or that people have, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state`, `person` and `label`.",
     person:
       "Only the chats whose contact has this `personId`, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state` and `label`.",
     label:
@@ -216,5 +219,31 @@ export const newMessage: RequestBodySpec = {
       content: "Ada from our workshop: +49 30 1234567",
       contacts: [{ name: "Ada", phones: ["+49 30 1234567"] }],
     },
+  },
+};
+
+/** The descriptions of a body's fields, where the body is a field itself. */
+function within(field: string, descriptions: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(descriptions).map(([path, text]) => [`${field}.${path}`, text]));
+}
+
+export const handoverRequest: RequestBodySpec = {
+  name: "HandoverRequest",
+  description: "Who gets the chat, and what is stored with it.",
+  schema: handoverBody,
+  descriptions: {
+    to: "`people`, or `bot`, the channel's. Who has the chat keeps it: then only the rest of the body is stored.",
+    message:
+      "A last message to the contact, as `POST /chats/{id}/messages` takes it, without `scheduledAt`. It leaves the contact waiting: `unansweredSince` stays. Needs the permission `messages:send`.",
+    ...within("message", newMessage.descriptions),
+    note: "A note for the team: a text, or what `POST /chats/{id}/notes` takes. Needs the permission `notes:write`.",
+    "note.content": "What it says.",
+    "note.mentions": "The ids of members whom it is for.",
+    assigneeId: "Also assigns the chat to this member. Null unassigns it.",
+  },
+  example: {
+    to: "people",
+    message: { content: "A colleague will answer you in a few minutes." },
+    note: "Wants a refund for order 4711.",
   },
 };

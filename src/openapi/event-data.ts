@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { ListedType } from "../model/event.ts";
+import { HANDLERS, HANDOVER_REASONS } from "../model/handover.ts";
 import { MESSAGE_STATUSES } from "../model/message.ts";
 import { DISABLED_REASONS } from "../model/webhook.ts";
 import { WORK_STATES } from "../model/work-state.ts";
@@ -28,6 +29,7 @@ const ofMessage = {
 const ASSIGNED_BY = "Who assigned it. Null if the service unassigned the chat, because its member was removed";
 const CHANGED_BY = "Who changed it. Null if the snooze ended, or a message of the contact opened the chat";
 const noteFacts = noteSchema.omit({ content: true });
+const HANDED_BY = "Who handed the chat over. Null: nobody did, or it is not known who wrote";
 const NOTE = "The note, without what it says";
 const DELETED_BY = "Who deleted it. Only in `note.deleted`";
 const callerId = callerName.omit({ name: true });
@@ -57,6 +59,19 @@ const VARIANTS: Record<string, Variant> = {
     },
     shown: { chat },
     nameless: { by: callerId.nullable().describe(CHANGED_BY) },
+  },
+  ChatHandoverEventData: {
+    types: ["chat.handover"],
+    facts: {
+      to: oneOf(HANDLERS, "Who got the chat"),
+      by: callerName.nullable().describe(HANDED_BY),
+      reason: oneOf(
+        HANDOVER_REASONS,
+        "Why: a client asked for it; a person wrote; the bot was silent for too long; the channel has this bot no longer; the chat was closed",
+      ),
+    },
+    shown: { chat },
+    nameless: { by: callerId.nullable().describe(HANDED_BY) },
   },
   NoteEventData: {
     types: ["note.created", "note.deleted"],

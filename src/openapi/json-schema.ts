@@ -9,6 +9,7 @@ export interface JsonSchema {
   required?: string[];
   items?: JsonSchema;
   oneOf?: JsonSchema[];
+  anyOf?: JsonSchema[];
 }
 
 /** The schemas in a document's `components`, by name. */
@@ -125,6 +126,6 @@ function describeFields(schema: JsonSchema, within: string, descriptionOf: (path
     field.description = description;
     describeFields(field, path, descriptionOf);
   }
-  for (const each of schema.oneOf ?? []) describeFields(each, within, descriptionOf);
+  for (const each of [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])]) describeFields(each, within, descriptionOf);
   if (schema.items) describeFields(schema.items, `${within}[]`, descriptionOf);
 }

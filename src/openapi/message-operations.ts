@@ -85,6 +85,7 @@ export const MESSAGE_OPERATIONS = tagged("Messages", [
       "sender_not_found",
       "not_failed",
       "redacted",
+      "handed_over",
       "chat_moved_on",
       "window_closed",
       "opted_out",

@@ -5,6 +5,7 @@ import {
   answeredRequest,
   chatChange,
   chatsQueryParameters,
+  handoverRequest,
   messagesQueryParameters,
   newChat,
   newMessage,
@@ -28,6 +29,24 @@ import { walkPaginationSchema } from "./webhook-resources.ts";
 
 const anyPagination = z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]);
 const { chat, message, pagination } = examples;
+
+const ERRORS_OF_SENDS = [
+  "missing_field",
+  "sender_not_found",
+  "template_not_found",
+  "template_not_approved",
+  "template_not_supported",
+  "handed_over",
+  "chat_moved_on",
+  "window_closed",
+  "opted_out",
+  "media_not_found",
+  "media_used",
+  "schedule_full",
+  "chat_backlog",
+  "chat_full",
+  "idempotency_mismatch",
+] as const;
 
 const etagHeader = always(["ETag"]);
 const ifNoneMatch = {
@@ -121,6 +140,30 @@ const OF_CHATS = tagged("Chats", [
     errors: ["chat_moved_on"],
   },
   {
+    route: "POST /chats/{id}/handover",
+    id: "handOverChat",
+    summary: "Hand a chat over",
+    description:
+      "Hands a chat to people or to the channel's bot, with a last message, a note and an assignee, all or nothing. When people get it, the chat is open, and `unansweredSince` is the contact's first message since a person last wrote, or now. The scheduled messages of the bot are canceled. The event is `chat.handover`. A 503 means that the change is stored, but the list may not know yet: repeat the request with the same `Idempotency-Key`.",
+    headers: [
+      idempotencyKey(
+        "handover-4711",
+        "Makes the whole act safe to repeat: the same key in the same chat does it once. The keys of messages and of this act are the same ones.",
+      ),
+    ],
+    body: handoverRequest,
+    responses: [
+      jsonResponse(
+        200,
+        "The chat, and the message; null without one.",
+        z.object({ chat: chatSchema, message: messageSchema.nullable() }),
+        { chat, message },
+        replayed("handed the chat over"),
+      ),
+    ],
+    errors: ["no_bot", "member_not_found", "note_limit", ...ERRORS_OF_SENDS],
+  },
+  {
     route: "DELETE /chats/{id}/answered",
     id: "markChatUnanswered",
     summary: "Mark a chat as unanswered",
@@ -182,22 +225,7 @@ const OF_MESSAGES = tagged("Messages", [
     ],
     body: newMessage,
     responses: [jsonResponse(201, "The stored message.", oneMessage, { message }, replayed("sent the message"))],
-    errors: [
-      "missing_field",
-      "sender_not_found",
-      "template_not_found",
-      "template_not_approved",
-      "template_not_supported",
-      "chat_moved_on",
-      "window_closed",
-      "opted_out",
-      "media_not_found",
-      "media_used",
-      "schedule_full",
-      "chat_backlog",
-      "chat_full",
-      "idempotency_mismatch",
-    ],
+    errors: ERRORS_OF_SENDS,
   },
   {
     route: "GET /chats/{id}/messages/{messageId}",

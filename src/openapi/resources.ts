@@ -6,6 +6,7 @@ import { WARNING_CODES } from "../model/channel-warning.ts";
 import type * as directory from "../model/chat.ts";
 import { MESSAGE_TYPES } from "../model/content.ts";
 import { MEDIA_GONE } from "../model/file.ts";
+import { HANDLERS } from "../model/handover.ts";
 import type { presentKey } from "../model/key.ts";
 import type * as pages from "../model/list-page.ts";
 import * as messages from "../model/message.ts";
@@ -165,6 +166,7 @@ export const chatSchema = resource<directory.Chat>()(
       "`open`: somebody works on it, or will. `snoozed`: put off until `snoozedUntil`. `closed`: done. The contact's next message opens it",
     ),
     snoozedUntil: timeOrNull("When the snooze ends. Null unless `state` is `snoozed`"),
+    handler: oneOf(HANDLERS, "Who answers the chat: the channel's bot, or people"),
     labels: groups("The chat's labels, in the order in which it got them", {
       id: id("label"),
       name: text("The label's name"),

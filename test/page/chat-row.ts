@@ -18,6 +18,7 @@ export function chatRow(id: string, changes: Partial<Chat> = {}): Chat {
     marketing: null,
     state: "open",
     snoozedUntil: null,
+    handler: "people",
     labels: [],
     ...changes,
   };

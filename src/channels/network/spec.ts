@@ -3,6 +3,7 @@ import type { ChannelSettings } from "../../model/channel.ts";
 import type { RenderingOf } from "../../model/content.ts";
 import { atMost, notBlankIfGiven, optional, REQUIRED, wellFormed } from "../../model/field.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
+import { botSetting } from "../../model/handover.ts";
 import type { Alike } from "../../model/organization.ts";
 import { MAX_STOP_WORD, MAX_STOP_WORDS } from "../../model/stop-words.ts";
 
@@ -57,6 +58,7 @@ const stopWord = z.string().check(z.trim(), notBlankIfGiven, wellFormed, ...atMo
 /** The settings of every kind of channel. */
 export const commonSettings = {
   stopWords: optional(z.array(stopWord).check(z.maxLength(MAX_STOP_WORDS))),
+  bot: optional(botSetting),
 };
 
 export const networkSettings = z.object({

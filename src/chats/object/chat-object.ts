@@ -302,6 +302,17 @@ export class ChatObject extends DurableObject<Env> {
     return this.#forOwner(as, (identity) => this.parts.details.setPerson(identity, personId));
   }
 
+  /** Hands the chat to people or to the bot; see `HandOver`. */
+  handOver(as: AsOwner, request: rpc.HandoverRequest): Promise<rpc.HandoverAnswer> {
+    return this.#forOwner(as, async (identity) => {
+      this.parts.scheduled.placeDue();
+      const answer = this.parts.handOver.act(identity, request, as.isRepeat);
+      if (answer.outcome !== "ok") return answer;
+      await this.#startDelivery(identity);
+      return { ...answer, reported: await this.parts.details.isReported() };
+    });
+  }
+
   /** Gives the chat a label of the organization, or takes it off. */
   label(as: AsOwner, labelId: string, isGiven: boolean): Promise<rpc.ChangeAnswer> {
     return this.#forOwner(as, (identity) => this.parts.details.label(identity, labelId, isGiven));
@@ -419,11 +430,30 @@ export class ChatObject extends DurableObject<Env> {
     if (outcome !== "ok") throw new Error("The organization's object does not know whose the chat is");
   }
 
+  /**
+   * The bots of the channel up to this version have ended.
+   * @param knownIdentity of a chat that no object may have adopted; else null
+   * @throws if it can't be reported
+   */
+  async botGone(
+    organizationId: string,
+    life: number,
+    version: number,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<void> {
+    await this.parts.alarm.standing();
+    if (this.parts.adoption.identify(organizationId, knownIdentity)?.life !== life) return;
+    this.parts.handover.gone(version);
+    // Also if people had it: the organization would not ask if it knew.
+    this.parts.report.repeatState();
+    if (!(await this.parts.details.isReported())) throw new Error("The organization's object does not know who has it");
+  }
+
   /** Places scheduled messages, delivers messages and events, reports what is new, and deletes what is old. */
   override async alarm(invocation?: AlarmInvocationInfo): Promise<void> {
     // The platform repeats an alarm only a few times. A repeated one waits for nothing.
-    const { scheduled, work, clock } = this.parts;
-    if (!invocation?.isRetry && [scheduled, work].some((part) => hasDueWork(part, clock.now()))) {
+    const { scheduled, work, handover, clock } = this.parts;
+    if (!invocation?.isRetry && [scheduled, work, handover].some((part) => hasDueWork(part, clock.now()))) {
       // Before the wait: a call meanwhile must not set an alarm in place of the platform's repeat of this one.
       this.parts.alarm.rang();
       await turnsOf(this.env).begin();

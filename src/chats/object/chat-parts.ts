@@ -16,6 +16,8 @@ import { Echoes } from "./echoes.ts";
 import { EditsAndReactions } from "./edits-and-reactions.ts";
 import { Erasure } from "./erasure.ts";
 import { ChatFiles } from "./files/chat-files.ts";
+import { HandOver } from "./hand-over.ts";
+import { Handover } from "./handover.ts";
 import { Adoption } from "./identity.ts";
 import { ChatTables } from "./log/chat-tables.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
@@ -62,6 +64,8 @@ export class ChatParts {
   readonly visitors: VisitorSockets;
   readonly consent: Consent;
   readonly work: ChatWork;
+  readonly handover: Handover;
+  readonly handOver: HandOver;
   readonly labels: ChatLabels;
   readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
@@ -123,6 +127,7 @@ export class ChatParts {
     this.visitors = new VisitorSockets(this);
     this.consent = new Consent(this);
     this.work = new ChatWork(this);
+    this.handover = new Handover(this);
     this.labels = new ChatLabels(this);
     this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
@@ -135,12 +140,13 @@ export class ChatParts {
     this.editsAndReactions = new EditsAndReactions(this);
     this.details = new StoredDetails(this);
     this.notes = new Notes(this);
+    this.handOver = new HandOver(this);
     this.search = new SearchFeed(this);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
     const { tables, subscriptions, scheduled, queue, echoes, report, contact, retention, erasure, files, log, notes } =
       this;
-    const { work, search } = this;
+    const { work, handover, search } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -152,7 +158,7 @@ export class ChatParts {
       // The queue delivers what takes its place now.
       {
         ...{ subscriptions, scheduled, expiry: queue.expiry, queue, work, report, contact, retention, erasure, files },
-        ...{ echoes, tables, log, notes, search },
+        ...{ echoes, tables, log, notes, search, handover },
       },
     );
   }
@@ -207,7 +213,8 @@ export class ChatParts {
 
   /** When the alarm must ring for what a change brought about; null if for nothing. */
   #dueAt(now: number): number | null {
-    const { report, scheduled, work, search } = this;
-    return earliest([report.changed(), scheduled.dueAt(now), work.dueAt(), search.dueAt(now)]);
+    const { report, scheduled, work, handover, search } = this;
+    const ofWork = [work.dueAt(), handover.dueAt()];
+    return earliest([report.changed(), scheduled.dueAt(now), ...ofWork, search.dueAt(now)]);
   }
 }

@@ -14,6 +14,7 @@ import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
+import type { Handover, WaitForPeople } from "./handover.ts";
 import type { Adoption } from "./identity.ts";
 import { REPORT_AFTER_MS, ReportTimes } from "./report-times.ts";
 
@@ -32,6 +33,7 @@ interface Parts extends ActivitySources {
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** See `SearchFeed`. */
   search: { learn(targets: SearchTargets | undefined): void };
+  handover: Pick<Handover, "bot" | "count" | "lastWait" | "learn">;
   alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;
@@ -154,6 +156,12 @@ export class ChatReporter extends WriteBehind<Report> {
   /** The contact waits for no answer: only messages from now on count. It holds once it is reported. */
   answered(): void {
     this.#activity.answered(this.#lastReport());
+    this.stateChanged();
+  }
+
+  /** See `CurrentActivity.handedOver`. It holds once it is reported. */
+  handedOver(wait: WaitForPeople): void {
+    this.#activity.handedOver(this.#lastReport(), wait);
     this.stateChanged();
   }
 
@@ -285,7 +293,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#begin(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
-    const { subscriptions, retention, search } = this.#parts;
+    const { handover, subscriptions, retention, search } = this.#parts;
     const fields = { number, events: this.#burst(report), webhooks: subscriptions.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
@@ -300,6 +308,7 @@ export class ChatReporter extends WriteBehind<Report> {
       if (answer.webhooks) subscriptions.configure(answer.webhooks, answer.webhooks.startAfter);
       retention.onRetention(answer.retention);
       search.learn(answer.search);
+      handover.learn(answer.bot);
       this.#times.rest(answer.nextAfterMs, answer.restMs ?? 0);
       this.#isOutdated = answer.number > report.number;
       if (this.#isOutdated) return this.#store({ ...report, number: answer.number });
@@ -371,6 +380,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const before = stored?.state.members ?? {};
     const nextDueAt = this.#parts.nextDueAt();
     const mentions = this.#parts.notes.mentions();
+    const { count: handovers } = this.#parts.handover;
     const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
     return {
       ...activity,
@@ -379,6 +389,7 @@ export class ChatReporter extends WriteBehind<Report> {
       attempts: addCounts(addCounts(stored?.state.attempts ?? {}, this.#counts), counts),
       ...(isUncounted && { isUncounted }),
       ...(askedAt !== null && { askedAt }),
+      ...(handovers > 0 && { handovers }),
       ...(nextDueAt !== null && { nextDueAt }),
       ...(mentions && { mentions }),
       ...(hasMembers && { members: withMembers(before, members) }),

@@ -62,11 +62,20 @@ export class ChatWork implements DuePart {
 
   /** The contact waits again for an answer to messages from before: opens the chat. */
   waitsAgain(by: CallerName | null): void {
+    const change = this.reopened(by);
+    if (!change) return;
+    this.#parts.log.commit(change.event ? [change.event] : [], change.write);
+    if (change.event) this.#parts.report.stateChanged();
+  }
+
+  /**
+   * A change after which the chat is open and messages from before it was closed can wait for an answer; null if that is
+   * so. `event`: null if it was open.
+   */
+  reopened(by: CallerName | null): { event: NewEvent | null; write: () => void } | null {
     const change = this.changeTo(OPEN, by);
-    const isClosedBefore = this.closedAfter() !== null;
-    if (!change && !isClosedBefore) return;
-    this.#parts.log.commit(change ? [change.event] : [], () => this.#parts.storage.kv.delete(KEY));
-    if (change) this.#parts.report.stateChanged();
+    if (!change && this.closedAfter() === null) return null;
+    return { event: change?.event ?? null, write: () => this.#parts.storage.kv.delete(KEY) };
   }
 
   /** When the snooze ends, Unix milliseconds; null if the chat is not snoozed. It can be in the past. */

@@ -8,6 +8,7 @@ import {
 import type { Message } from "../../model/message.ts";
 import type { ChatState } from "../../model/organization.ts";
 import type { WorkStatus } from "../../model/work-state.ts";
+import type { Handover, WaitForPeople } from "./handover.ts";
 import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -25,6 +26,8 @@ export interface ActivitySources {
   consent: { marketing(): Marketing | null };
   /** See `ChatWork`. */
   work: { now(): WorkStatus; closedAfter(): number | null };
+  /** See `Handover`. */
+  handover: Pick<Handover, "bot" | "count" | "lastWait">;
   /** See `ChatLabels`. */
   labels: { ids(): string[] };
   /** See `StoredDetails`. */
@@ -39,7 +42,7 @@ export interface ActivitySources {
 /** The chat's last report to its organization. `seq` is that of the newest message then. */
 interface Reported {
   seq: number;
-  state: Pick<ChatState, "unansweredSince" | "isUncounted" | "askedAt" | "contactWroteAt">;
+  state: Pick<ChatState, "unansweredSince" | "isUncounted" | "askedAt" | "contactWroteAt" | "handovers">;
 }
 
 /** What happened up to the message `seq`. */
@@ -61,7 +64,8 @@ export class CurrentActivity {
 
   /** @param last the last report; null before the first one */
   read(last: Reported | null): ChatActivity {
-    const { acts, consent, details, labels, log, scheduled, work } = this.#sources;
+    const { acts, consent, details, handover, labels, log, scheduled, work } = this.#sources;
+    const { bot } = handover;
     const { seq, at } = log.newest();
     const hasLast = !log.isEmpty;
     return {
@@ -74,6 +78,7 @@ export class CurrentActivity {
       contactWroteAt: this.news(last).contactWroteAt,
       marketing: consent.marketing(),
       work: work.now(),
+      ...(bot !== undefined && { bot }),
       labels: labels.ids(),
       details: details.details(),
     };
@@ -85,6 +90,14 @@ export class CurrentActivity {
    */
   answered(last: Reported | null): void {
     Object.assign(this.news(last), NOTHING_UNANSWERED);
+  }
+
+  /**
+   * People got the chat from its bot: the contact waits for them. It holds once it is reported.
+   * @param last the last report; null before the first one
+   */
+  handedOver(last: Reported | null, wait: WaitForPeople): void {
+    Object.assign(this.news(last), waitingFrom(wait));
   }
 
   /**
@@ -131,9 +144,15 @@ export class CurrentActivity {
     // An instance before this one may have closed the chat after that report.
     const closedAfter = isFirst ? (this.#sources.work.closedAfter() ?? -1) : -1;
     let isClosing = closedAfter >= walked.seq;
+    // As above, handed it to people. If it is closed too, it was closed after that.
+    let wait = isFirst ? this.#unreportedWait(last) : null;
     if (walked.seq < seq) {
       const assigneeAt = details.assignees();
       for (const message of log.exchange.after(walked.seq, details.givenBack())) {
+        if (wait && message.seq > wait.after) {
+          Object.assign(walked, waitingFrom(wait));
+          wait = null;
+        }
         if (isClosing && message.seq > closedAfter) {
           Object.assign(walked, NOTHING_UNANSWERED);
           isClosing = false;
@@ -142,8 +161,21 @@ export class CurrentActivity {
       }
       walked.seq = seq;
     }
-    if (isClosing || log.isEmpty) Object.assign(walked, NOTHING_UNANSWERED);
+    if (wait) Object.assign(walked, waitingFrom(wait));
+    if (isClosing || (log.isEmpty && !this.#isWaitOfNoMessage(walked))) Object.assign(walked, NOTHING_UNANSWERED);
     return walked;
+  }
+
+  /** The wait that a handover began and that the last report does not have; null if there is none. */
+  #unreportedWait(last: Reported | null): (WaitForPeople & { after: number }) | null {
+    const { handover } = this.#sources;
+    return handover.count > (last?.state.handovers ?? 0) ? handover.lastWait() : null;
+  }
+
+  /** Whether the contact waits since a handover, although it had not written. */
+  #isWaitOfNoMessage({ unansweredSince }: ConversationNews): boolean {
+    const wait = this.#sources.handover.lastWait();
+    return wait !== null && wait.waitsSince === wait.from && wait.from === unansweredSince;
   }
 
   /**
@@ -162,6 +194,11 @@ export class CurrentActivity {
     // An earlier version did not report it.
     return contactWroteAt === undefined ? this.#sources.log.exchange.contactWroteAt() : contactWroteAt;
   }
+}
+
+/** The contact waits for people. Their response time counts from when they got the chat. */
+function waitingFrom({ waitsSince, from }: WaitForPeople) {
+  return { unansweredSince: waitsSince, askedAt: from, isUncounted: false };
 }
 
 function shortened({ id, seq, direction, type, text, status, createdAt }: Message): LastMessage {

@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { causeOf, type Logger } from "../../platform/log.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
+import type { Handover } from "./handover.ts";
 import { type HeldEcho, HeldEchoes } from "./held-echoes.ts";
 import type { Adoption } from "./identity.ts";
 import type { ChatTables } from "./log/chat-tables.ts";
@@ -21,6 +22,8 @@ interface Parts {
   log: MessageLog;
   queue: Pick<DeliveryQueue, "isOutcomeOpen">;
   adoption: Pick<Adoption, "identity">;
+  handover: Pick<Handover, "takenOver">;
+  scheduled: { handedOver(): void };
   clock: Clock;
   logger: Logger;
 }
@@ -134,11 +137,14 @@ export class Echoes implements DuePart {
 
   /** @param held its place among those that were held; absent for one that was not */
   #place(identity: ChatIdentity, draft: EchoDraft, held?: HeldEcho["n"]): void {
-    const { clock, log } = this.#parts;
+    const { clock, handover, log, scheduled } = this.#parts;
     const position = nextPosition(log.newest(), identity, clock.now());
     const message = echoedMessage(draft, inboundFields(log, draft.extra), position);
+    // Who wrote in the company's app is not known, but it was a person.
+    const changes = draft.writtenIn === "app" ? handover.takenOver(null) : null;
     const row: NewMessage = {
       message,
+      changes,
       dedupe: receivedDedupe(draft.dedupe),
       fingerprint: null,
       template: null,
@@ -147,6 +153,7 @@ export class Echoes implements DuePart {
       ...(held !== undefined && { unhold: () => this.#held.remove(held) }),
     };
     log.append(row);
+    if (changes) scheduled.handedOver();
   }
 }
 

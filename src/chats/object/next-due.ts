@@ -3,6 +3,7 @@ import type { ObjectSubscriptions } from "../../webhooks/subscription/object-sub
 import type { ChatWork } from "./chat-work.ts";
 import type { Echoes } from "./echoes.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
+import type { Handover } from "./handover.ts";
 import type { Retention } from "./retention/retention.ts";
 
 const MINUTE_MS = 60_000;
@@ -13,6 +14,7 @@ interface Parts {
   echoes: Pick<Echoes, "latestAt">;
   subscriptions: ObjectSubscriptions;
   work: Pick<ChatWork, "dueAt">;
+  handover: Pick<Handover, "dueAt">;
 }
 
 /**
@@ -20,8 +22,10 @@ interface Parts {
  * organization finds by this that the chat has lost its alarm. Without the queue and the scheduled messages, which are
  * reported anyway. It depends on stored times alone, and a send moves none of them, so no report is made for it.
  */
-export function nextDueAt({ retention, files, echoes, subscriptions, work }: Parts, now: number): number | null {
+export function nextDueAt(parts: Parts, now: number): number | null {
+  const { retention, files, echoes, subscriptions, work, handover } = parts;
   const ofSubscriptions = subscriptions.all.longWaitEnd(now);
-  const at = earliest([retention.dueAt(now), files.deletesAt(), echoes.latestAt(), ofSubscriptions, work.dueAt()]);
+  const ofWork = [work.dueAt(), handover.dueAt()];
+  const at = earliest([retention.dueAt(now), files.deletesAt(), echoes.latestAt(), ofSubscriptions, ...ofWork]);
   return at === null ? null : Math.ceil(at / MINUTE_MS) * MINUTE_MS;
 }

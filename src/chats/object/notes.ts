@@ -5,6 +5,7 @@ import type {
   DeleteNoteAnswer,
   NoteDraft,
   NotesAnswer,
+  RefusedDraft,
   Unknown,
 } from "../../model/chat-answers.ts";
 import { MAX_NOTES, type Mention, type Mentions, type Note, withoutContent } from "../../model/note.ts";
@@ -57,7 +58,7 @@ export class Notes {
    * gets its note even if a member whom it mentions was deleted by now.
    */
   add({ chatId }: ChatIdentity, draft: NoteDraft): Exclude<AddNoteAnswer, Unknown> {
-    const { id, author, content, mentions, faults = [], fingerprint, idempotencyHash: dedupe } = draft;
+    const { id, author, content, mentions, fingerprint, idempotencyHash: dedupe } = draft;
     const earlier = this.#where("id = ?", id);
     if (earlier) return { outcome: "stored", doc: earlier.doc, replayed: false };
     const first = dedupe === null ? null : this.#where("dedupe = ?", dedupe);
@@ -66,11 +67,9 @@ export class Notes {
       return { outcome: "refused", code: "idempotency_mismatch" };
     }
     if (first) return { outcome: "stored", doc: first.doc, replayed: true };
-    if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
-    if (isFull(this.#log)) return { outcome: "refused", code: "chat_full" };
+    const refusal = this.refusalOf(draft);
+    if (refusal) return refusal;
     const { count, oldestAt } = this.#read();
-    if (count >= MAX_NOTES) return { outcome: "refused", code: "note_limit" };
-
     const at = Date.now();
     const createdAt = new Date(at).toISOString();
     const afterSeq = this.#log.newest().seq;
@@ -87,6 +86,13 @@ export class Notes {
       return { count: count + 1, oldestAt: Math.min(oldestAt ?? at, at) };
     });
     return { outcome: "stored", doc, replayed: false };
+  }
+
+  /** Why a new note can't be stored; null if it can. */
+  refusalOf({ faults = [] }: NoteDraft): RefusedDraft | null {
+    if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
+    if (isFull(this.#log)) return { outcome: "refused", code: "chat_full" };
+    return this.#read().count >= MAX_NOTES ? { outcome: "refused", code: "note_limit" } : null;
   }
 
   /** The notes behind a cursor or before a note, or the newest ones, newest first. */

@@ -9,6 +9,7 @@ import type { Payload } from "../../model/webhook.ts";
 import type { ChatLabels } from "./chat-labels.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { ContactAddresses } from "./contact-addresses.ts";
+import type { Handover } from "./handover.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -21,6 +22,7 @@ interface Parts {
   contact: ContactAddresses;
   report: ChatReporter;
   labels: Pick<ChatLabels, "ids">;
+  handover: Pick<Handover, "bot">;
   /** The JSON of a message, with or without a place in the chat; null if it is gone. */
   messageById(id: string): string | null;
 }
@@ -83,10 +85,12 @@ export class ChatEvents {
 
   async #chat(identity: ChatIdentity): Promise<Chat | null> {
     const { organizationId, chatId, life } = identity;
-    const { adoption, env, labels, report } = this.#parts;
-    // The event of a label can come before the report of it.
+    const { adoption, env, handover, labels, report } = this.#parts;
+    // The event of a label or of a handover can come before the report of it.
     const ids = labels.ids();
-    const chat = await callOrganization(env, organizationId, (organization) => organization.find(chatId, ids));
+    const chat = await callOrganization(env, organizationId, (organization) =>
+      organization.find(chatId, ids, handover.bot),
+    );
     return chat && adoption.exists(life) ? withActivity(chat, report.activity()) : null;
   }
 

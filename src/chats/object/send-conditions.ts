@@ -3,11 +3,13 @@ import { replyUntil } from "../../model/reply-window.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { Consent } from "./consent.ts";
+import type { Handover } from "./handover.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
 interface Parts {
   clock: Clock;
   consent: Pick<Consent, "marketing">;
+  handover: Pick<Handover, "isHandedOver">;
   report: Pick<ChatReporter, "contactWroteAt">;
 }
 
@@ -16,10 +18,12 @@ export interface Conditional {
   /** Only while the contact's network takes free text. */
   ifOpen?: boolean | undefined;
   template: UsedTemplate | null;
+  /** The key of the channel's bot sends it. */
+  isBot?: boolean | undefined;
 }
 
 /** Why a message may not be written to the contact now. */
-export type SendRefusal = "window_closed" | "opted_out";
+export type SendRefusal = "handed_over" | "window_closed" | "opted_out";
 
 /**
  * Whether a message may be written to the contact. It is asked when the message is accepted, and for a scheduled one
@@ -33,7 +37,8 @@ export class SendConditions {
   }
 
   /** Null if it may. */
-  refusalOf(identity: ChatIdentity, { ifOpen, template }: Conditional): SendRefusal | null {
+  refusalOf(identity: ChatIdentity, { ifOpen, template, isBot = false }: Conditional): SendRefusal | null {
+    if (this.#parts.handover.isHandedOver(isBot)) return "handed_over";
     if (ifOpen && !this.#isOpen(identity)) return "window_closed";
     return template?.isMarketing && this.#parts.consent.marketing()?.optedOut ? "opted_out" : null;
   }

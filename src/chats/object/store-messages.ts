@@ -28,6 +28,7 @@ import type { DeliveryQueue } from "./delivery/queue.ts";
 import type { Echoes } from "./echoes.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import { forChannel, headerFault } from "./for-channel.ts";
+import type { Handover } from "./handover.ts";
 import { replay } from "./idempotent-replay.ts";
 import { printNewDelivery } from "./log/delivery-column.ts";
 import { inboundFields } from "./log/inbound-fields.ts";
@@ -51,6 +52,7 @@ interface Parts {
   report: ChatReporter;
   conditions: SendConditions;
   consent: Consent;
+  handover: Pick<Handover, "isHandedOver" | "takenOver">;
   work: Pick<ChatWork, "changeTo">;
   contact: Pick<ContactAddresses, "enterTopic">;
   /** How many messages wait for their network. */
@@ -90,6 +92,8 @@ export class MessageStore {
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const earlier = this.#scheduledBy(draft) ?? this.#calls.find(draft, isRepeat);
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
+    const isBot = draft.botOf?.includes(identity.channelId) ?? false;
+    if (this.#parts.handover.isHandedOver(isBot)) return { outcome: "refused", code: "handed_over" };
     const movedOn = chatMovedOn(draft, this.#parts);
     if (movedOn) return movedOn;
     const given = draft.prepared.template;
@@ -106,7 +110,7 @@ export class MessageStore {
     const sender = { ...draft.prepared, text, senderName: isDelivered(identity) ? undefined : senderName };
     const { accepted: shown, prepared } = forChannel(identity, { ...draft, type: file.type }, sender, file.media);
     const isNamed = senderName !== undefined;
-    const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed };
+    const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed, isBot };
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {
       const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
@@ -119,8 +123,19 @@ export class MessageStore {
     const position = nextPosition(log.newest(), identity, now);
     const message = outboundMessage(accepted, prepared, position, isDelivered(identity));
     const { template } = prepared;
-    const row = { message, dedupe, fingerprint, template, isNamed, ...pick(file, "media", "takeFile") };
-    const doc = this.#append(identity, row, depth);
+    const { isParting } = draft;
+    const person = isNamed && !isBot && !isParting ? { id: draft.prepared.senderId, name: senderName } : null;
+    const row = {
+      message,
+      dedupe,
+      fingerprint,
+      template,
+      isNamed,
+      isBot,
+      isParting,
+      ...pick(file, "media", "takeFile"),
+    };
+    const doc = this.#append(identity, row, depth, person);
     this.#calls.stored(draft, message.seq);
     return { outcome: "stored", doc, replayed: false };
   }
@@ -133,15 +148,28 @@ export class MessageStore {
   place(identity: ChatIdentity, { message, ...columns }: RowWithoutSeq, remove: () => void): string {
     const position = nextPosition(this.#parts.log.newest(), identity, Date.now());
     const placed = placedMessage(message, position, isDelivered(identity));
-    return this.#append(identity, { ...columns, message: placed, scheduled: { remove } }, this.#parts.depth());
+    const { isNamed, isBot } = columns;
+    const { senderId, sender } = placed;
+    const person = isNamed && !isBot && senderId !== null ? { id: senderId, name: sender?.name ?? "" } : null;
+    return this.#append(identity, { ...columns, message: placed, scheduled: { remove } }, this.#parts.depth(), person);
   }
 
-  /** @param depth the number of messages before it in the queue */
-  #append(identity: ChatIdentity, row: Omit<NewMessage, "delivery">, depth: number): string {
-    const { log, queue } = this.#parts;
+  /**
+   * @param depth the number of messages before it in the queue
+   * @param person the member who wrote it; null if a program did
+   */
+  #append(
+    identity: ChatIdentity,
+    row: Omit<NewMessage, "delivery">,
+    depth: number,
+    person: { id: string; name: string } | null,
+  ): string {
+    const { handover, log, queue } = this.#parts;
     const { message } = row;
     const delivery = isDelivered(identity) ? queue.newDelivery(depth) : null;
-    const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery) });
+    const changes = person && handover.takenOver({ type: "member", ...person });
+    const doc = log.append({ ...row, changes, delivery: delivery && printNewDelivery(delivery) });
+    if (changes) this.#parts.scheduled.handedOver();
     if (delivery) queue.stored(message.seq, delivery);
     else {
       this.#parts.report.counted("sent");
@@ -222,7 +250,8 @@ export class MessageStore {
     if (file.text !== undefined) message.text = file.text;
     const row = { message, dedupe, fingerprint: null, template: null, delivery: null };
     const opening = this.#parts.work.changeTo(OPEN, null);
-    const doc = log.append({ ...row, ...pick(file, "media", "takeFile"), opening });
+    const changes = opening && { events: [opening.event], write: opening.write };
+    const doc = log.append({ ...row, ...pick(file, "media", "takeFile"), changes });
     this.#parts.contact.enterTopic(draft.topic);
     if (draft.isStop) this.#parts.consent.hear({ optedOut: true, at: wroteAt(message), by: "contact" });
     return { outcome: "stored", doc };

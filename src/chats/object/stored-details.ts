@@ -17,6 +17,7 @@ import type { ChatReporter } from "./chat-report.ts";
 import type { ChatWork, WorkChange } from "./chat-work.ts";
 import { type Consent, consentEvent } from "./consent.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
+import type { Handover, HandoverChange } from "./handover.ts";
 import type { Adoption } from "./identity.ts";
 import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -30,6 +31,8 @@ interface Parts {
   report: ChatReporter;
   consent: Consent;
   work: ChatWork;
+  handover: Pick<Handover, "closed">;
+  scheduled: { handedOver(): void };
   labels: ChatLabels;
   alarm: StandingAlarm;
   files: Pick<ChatFiles, "keepChat">;
@@ -56,6 +59,7 @@ interface Changed {
   assignment?: Assignment | null;
   marketing?: Marketing | null;
   work?: WorkChange | null;
+  handover?: HandoverChange | null;
   labels?: string[] | null;
 }
 
@@ -154,6 +158,19 @@ export class StoredDetails {
     return this.#reported();
   }
 
+  /** Hands the chat over, and assigns it. The organization's object learns of it later. */
+  changeHands(handover: HandoverChange | null, assignment: Assignment | null = null): void {
+    const isAssigned = assignment === null || assignment.assigneeId === this.assigneeId();
+    this.#store({ handover, assignment: isAssigned ? null : assignment });
+    if (handover?.wait) this.#parts.report.handedOver(handover.wait);
+    if (handover?.isToPeople) this.#parts.scheduled.handedOver();
+  }
+
+  /** The organization's object knows what changed. @returns whether it does */
+  async isReported(): Promise<boolean> {
+    return (await this.#reported()).outcome === "ok";
+  }
+
   /** The contact's messages so far need no answer. @param ifSeq the seq that the newest one must have; null for any */
   async answered(ifSeq: number | null = null): Promise<ChangeAnswer> {
     const refusal = this.#movedOn(ifSeq);
@@ -241,7 +258,8 @@ export class StoredDetails {
     if (details?.faults) return { outcome: "invalid", faults: details.faults };
     const said = marketing && this.#parts.consent.changedBy(marketing.by, marketing.optedOut, Date.now());
     const changed = assignment?.assigneeId === assigneeId ? null : assignment;
-    this.#store({ details: details?.after ?? null, assignment: changed, marketing: said, work });
+    const handover = work && state?.state === "closed" ? this.#parts.handover.closed(state.by) : null;
+    this.#store({ details: details?.after ?? null, assignment: changed, marketing: said, work, handover });
     if (work && state?.state === "closed") this.#parts.report.answered();
     return this.#reported();
   }
@@ -253,8 +271,16 @@ export class StoredDetails {
   }
 
   /** Stores what changes in one commit. Null stays as it is. */
-  #store({ details = null, assignment = null, marketing = null, work = null, labels = null }: Changed): void {
-    if (!details && !assignment && !marketing && !work && !labels) return;
+  #store(changed: Changed): void {
+    const {
+      details = null,
+      assignment = null,
+      marketing = null,
+      work = null,
+      handover = null,
+      labels = null,
+    } = changed;
+    if (!details && !assignment && !marketing && !work && !handover && !labels) return;
     const { consent, files, log, report, storage } = this.#parts;
     const about = { seq: null, at: Date.now() };
     const { assigneeId = null, by = null } = assignment ?? {};
@@ -263,12 +289,14 @@ export class StoredDetails {
       ...(assignment ? [{ ...about, type: "chat.assigned" as const, note: { assigneeId, by } }] : []),
       ...(marketing ? [consentEvent(marketing)] : []),
       ...(work ? [work.event] : []),
+      ...(handover?.events ?? []),
     ];
     log.commit(facts, () => {
       if (details) storage.kv.put("details", details);
       if (assignment) this.#assign(assigneeId);
       if (marketing) consent.write(marketing);
       work?.write();
+      handover?.write(log.newest().seq);
       if (labels) this.#parts.labels.write(labels);
       files.keepChat();
     });

@@ -170,7 +170,7 @@ export class KeyObject extends DurableObject<Env> {
     if (isFirstUse) this.#admittedHash = asked.hash;
     // The output gate holds the response until this is on disk.
     if (decision.write || isFirstUse || isFirstGrant) this.#store();
-    const { name, organizationId, permissions, defaultSenderId, region } = record;
+    const { name, organizationId, permissions, defaultSenderId, region, botOf = [] } = record;
     return {
       outcome: "admitted",
       granted: decision.granted,
@@ -181,6 +181,7 @@ export class KeyObject extends DurableObject<Env> {
         defaultSenderId,
         region,
         ...(isBound(record) && { isBound: true }),
+        ...(botOf.length > 0 && { botOf }),
       },
       window: decision.window,
       ...(decision.ahead && { grant: decision.ahead }),

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import { OpenChanges } from "../../calls/change-fence.ts";
 import { type Directory, directory } from "../../db/client.ts";
-import { apiKeys, members, organizations } from "../../db/schema.ts";
+import { apiKeys, channels, members, organizations } from "../../db/schema.ts";
 import type { KeyRecord } from "../../model/key.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { inTime } from "../../platform/deadline.ts";
@@ -153,12 +153,16 @@ export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecor
   const defaultSenderId = sql<string>`(
     select ${members.id} from ${members} where ${members.organizationId} = ${apiKeys.organizationId}
     order by ${members.createdAt}, ${members.id} limit 1)`;
+  const botOf = sql<string>`(
+    select json_group_array(${channels.id}) from ${channels} where ${channels.organizationId} = ${apiKeys.organizationId}
+    and ${channels.erasingAt} is null and ${channels.settings} ->> '$.bot.keyId' = ${apiKeys.id})`;
   const row = await db
-    .select({ key: getTableColumns(apiKeys), region: organizations.region, defaultSenderId })
+    .select({ key: getTableColumns(apiKeys), region: organizations.region, defaultSenderId, botOf })
     .from(apiKeys)
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
     .where(and(eq(apiKeys.id, id), isNull(organizations.erasingAt)))
     .get();
   if (!row) return null;
-  return { ...row.key, ownRegion: row.key.region, region: row.region, defaultSenderId: row.defaultSenderId };
+  const { key, region, defaultSenderId: senderId } = row;
+  return { ...key, ownRegion: key.region, region, defaultSenderId: senderId, botOf: JSON.parse(row.botOf) as string[] };
 }

@@ -5,6 +5,7 @@ import { MAX_ORIGINS } from "../../channels/web/spec.ts";
 import { channelPatch, newChannelBody } from "../../management/channels.ts";
 import { overlapBody } from "../../management/overlap.ts";
 import { NETWORKS, networkKinds } from "../../model/channel-kind.ts";
+import { DEFAULT_HAND_OVER_SECONDS, MAX_HAND_OVER_SECONDS, MIN_HAND_OVER_SECONDS } from "../../model/handover.ts";
 import { MAX_STOP_WORD, MAX_STOP_WORDS } from "../../model/stop-words.ts";
 import { examples } from "../examples.ts";
 import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
@@ -54,6 +55,10 @@ const FIELDS: Record<string, string> = {
     "web: when anonymous visitors are asked for their name and email address: `never`, after the first message (`afterFirst`), or outside of the hours (`whenClosed`).",
   hideWhenClosed: "web: whether the launcher is hidden outside of the hours.",
   stopWords: `The texts with which a contact ends marketing, such as \`STOP\`: at most ${MAX_STOP_WORDS} of at most ${MAX_STOP_WORD} characters. A message that is exactly one of them, whatever its case, sets the chat's \`marketing.optedOut\`. Default: none.`,
+  bot: "The key that answers new chats first, until people take a chat over. Default: none.",
+  "bot.keyId":
+    "A key of the organization with the permission `messages:send`. While people have a chat of this channel, its sends there are a 409 `handed_over`.",
+  "bot.handOverAfterSeconds": `People get a chat when the bot has left the contact without an answer for so long: ${MIN_HAND_OVER_SECONDS} to ${MAX_HAND_OVER_SECONDS.toLocaleString("en")} seconds. Default: ${DEFAULT_HAND_OVER_SECONDS}.`,
   wabaId:
     "whatsapp: the id of the WhatsApp Business account that the channel's templates are synced from. Default: none.",
   perSecond: `${networkKinds()}: the maximum number of calls to the network per second.`,

@@ -186,6 +186,13 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
         .optional()
         .describe(`${networkKinds()}: the maximum number of calls to the network per second`),
       stopWords: z.array(z.string()).optional().describe("The texts with which a contact ends marketing"),
+      bot: z
+        .object({
+          keyId: id("key"),
+          handOverAfterSeconds: z.number().describe("After how long without an answer of the bot people get the chat"),
+        })
+        .optional()
+        .describe("The key that answers new chats first"),
       wabaId: textIfSet("whatsapp: the WhatsApp Business account that the channel's templates are synced from"),
     }),
     limits: group(LIMITS, { chats, origins }),

@@ -4,7 +4,14 @@ import { shownWarnings } from "../../model/channel-warning.ts";
 import type { ChatRetention } from "../../model/chat-answers.ts";
 import { addCounts } from "../../model/counts.ts";
 import { addToHistory, type History } from "../../model/history.ts";
-import type { ChannelCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "../../model/organization.ts";
+import type {
+  ChannelCounts,
+  ChannelHealth,
+  ChannelNumbers,
+  KnownBot,
+  KnownChannel,
+  Waiting,
+} from "../../model/organization.ts";
 
 /** A channel's row in D1. */
 interface DirectoryChannel {
@@ -13,28 +20,38 @@ interface DirectoryChannel {
   name: string;
   limits: Limits;
   retentionDays: number | null;
+  bot: KnownBot | null;
   createdAt: number;
   /** Not null while it is being deleted. */
   erasingAt: number | null;
 }
 
-type ChannelRow = Omit<KnownChannel, "isClosed" | "retention"> & { closed: number; retention: string | null };
+type ChannelRow = Omit<KnownChannel, "isClosed" | "retention" | "bot"> & {
+  closed: number;
+  retention: string | null;
+  bot: string | null;
+};
 type NumbersRow = Omit<ChannelNumbers, "health" | "attempts"> & { health: string | null; attempts: string };
 
-/** What is counted of the chats of a channel: all of them, those in a list, and the unanswered ones that are open. */
+/**
+ * What is counted of the chats of a channel: all of them, those in a list, the unanswered ones that are open, and those of
+ * them that people have.
+ */
 const CHAT_COUNTS = {
   chats: "chats",
   unanswered: "unanswered",
   scheduled: "scheduled",
   unansweredOpen: "unanswered - unanswered_not_open",
-} as const satisfies Record<"chats" | "unansweredOpen" | Waiting, string>;
+  unansweredOfPeople: "unanswered - unanswered_not_open - unanswered_of_bot",
+} as const satisfies Record<"chats" | "unansweredOpen" | "unansweredOfPeople" | Waiting, string>;
 export type ChatCount = keyof typeof CHAT_COUNTS;
 
 /**
  * How the sums of a channel change. `depth`: the messages that wait; `chats`: all chats; `unansweredNotOpen`: those that
- * wait for an answer and are snoozed or closed; the others: those in `Waiting`.
+ * wait for an answer and are snoozed or closed; `unansweredOfBot`: those that wait, are open, and the bot has; the others:
+ * those in `Waiting`.
  */
-type ChannelChanges = Partial<Record<"chats" | "depth" | "unansweredNotOpen" | Waiting, number>> & {
+type ChannelChanges = Partial<Record<"chats" | "depth" | "unansweredNotOpen" | "unansweredOfBot" | Waiting, number>> & {
   /** The number of a move of one of its chats; null if none moved. See `lastMove`. */
   move?: number | null;
 };
@@ -82,27 +99,29 @@ export class ChannelTable {
   all(): Map<string, KnownChannel> {
     if (!this.#known) {
       const query =
-        "select id, kind, name, closed, chat_limit as chatLimit, retention from channels order by created_at, id";
+        "select id, kind, name, closed, chat_limit as chatLimit, retention, bot, bot_version as botVersion from channels order by created_at, id";
       const channels = this.#sql
         .exec<ChannelRow>(query)
         .toArray()
-        .map(({ closed, retention, ...channel }) => ({
+        .map(({ closed, retention, bot, ...channel }) => ({
           ...channel,
           isClosed: closed === 1,
           retention: retention === null ? KEPT_FOR_EVER : (JSON.parse(retention) as ChatRetention),
+          bot: bot === null ? null : (JSON.parse(bot) as KnownBot),
         }));
       this.#known = new Map(channels.map((channel) => [channel.id, channel]));
     }
     return this.#known;
   }
 
-  add({ id, kind, name, limits, retentionDays: days, createdAt, erasingAt }: DirectoryChannel): void {
+  add({ id, kind, name, limits, retentionDays: days, bot, createdAt, erasingAt }: DirectoryChannel): void {
     const retention = days === null ? null : JSON.stringify({ days, version: Date.now() } satisfies ChatRetention);
     const isClosed = Number(erasingAt !== null);
     this.#sql.exec(
-      `insert into channels (id, kind, name, chat_limit, retention, created_at, closed) values (?, ?, ?, ?, ?, ?, ?)
-       on conflict do nothing`,
-      ...[id, kind, name, limits.chats ?? null, retention, createdAt, isClosed],
+      `insert into channels (id, kind, name, chat_limit, retention, bot, bot_version, created_at, closed)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+      ...[id, kind, name, limits.chats ?? null, retention, bot && JSON.stringify(bot), bot ? Date.now() : 0],
+      ...[createdAt, isClosed],
     );
     this.#known = undefined;
   }
@@ -147,6 +166,32 @@ export class ChannelTable {
     return changed.map(({ id }) => id);
   }
 
+  /** Replaces bots that changed. With another bot, the chats of the one before are people's. @returns whether one did */
+  setBots(rows: Pick<DirectoryChannel, "id" | "bot">[]): boolean {
+    const changed = rows.filter(({ id, bot }) => {
+      const known = this.get(id);
+      return known && JSON.stringify(known.bot) !== JSON.stringify(bot);
+    });
+    for (const { id, bot } of changed) {
+      const known = this.get(id);
+      const isOther = known?.bot?.keyId !== bot?.keyId;
+      // Its versions grow even if the clock was set back.
+      const version = isOther ? Math.max(Date.now(), (known?.botVersion ?? 0) + 1) : null;
+      this.#sql.exec(
+        `update channels set bot = ?, bot_version = coalesce(?, bot_version),
+           unanswered_of_bot = case when ? is null then unanswered_of_bot else 0 end where id = ?`,
+        ...[bot && JSON.stringify(bot), version, version, id],
+      );
+    }
+    if (changed.length > 0) this.#known = undefined;
+    return changed.length > 0;
+  }
+
+  /** The channels whose bot has a key that expired by `now`, Unix milliseconds. */
+  withExpiredBot(now: number): KnownChannel[] {
+    return [...this.all().values()].filter(({ bot }) => bot?.endsAt != null && bot.endsAt <= now);
+  }
+
   /** How many chats the given channels have: all, or those in `CHAT_COUNTS`. */
   countChats(ids: string[], what: ChatCount = "chats"): number {
     const query = `select coalesce(sum(${CHAT_COUNTS[what]}), 0) as total from channels
@@ -156,17 +201,19 @@ export class ChannelTable {
 
   /** Adds to a channel's sums, and to what is counted of it. Writes nothing if nothing changes. */
   count(id: string, changes: ChannelChanges, counts: ChannelCounts, now: number): void {
-    const { chats = 0, depth = 0, unanswered = 0, unansweredNotOpen = 0, scheduled = 0, move = null } = changes;
+    const { chats = 0, depth = 0, unanswered = 0, unansweredNotOpen = 0, unansweredOfBot = 0 } = changes;
+    const { scheduled = 0, move = null } = changes;
     const { newChats: _, ...ofMessages } = counts;
     const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
-    const sums = [chats, depth, unanswered, unansweredNotOpen, scheduled];
+    const sums = [chats, depth, unanswered, unansweredNotOpen, unansweredOfBot, scheduled];
     if (!hasCounts && sums.every((sum) => sum === 0) && move === null) return;
     const query = "select attempts, history from channels where id = ?";
     const [row] = this.#sql.exec<{ attempts: string; history: string | null }>(query, id).toArray();
     if (!row) return;
     this.#sql.exec(
       `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?,
-         unanswered_not_open = unanswered_not_open + ?, scheduled = scheduled + ?, moves = coalesce(?, moves),
+         unanswered_not_open = unanswered_not_open + ?, unanswered_of_bot = unanswered_of_bot + ?,
+         scheduled = scheduled + ?, moves = coalesce(?, moves),
          attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
       ...[...sums, move],
       JSON.stringify(addCounts(JSON.parse(row.attempts) as ChannelCounts, counts)),

@@ -41,7 +41,7 @@ export class ChatList {
     this.#sql = sql;
     this.#channels = channels;
     this.#labels = labels;
-    this.#waiting = new WaitingList(sql, labels);
+    this.#waiting = new WaitingList(sql, channels, labels);
     this.#contacts = contacts;
     this.#contactPages = new ContactPages(sql, contacts);
   }
@@ -123,8 +123,8 @@ export class ChatList {
 
   /** A page of a list that is read with a cursor only, but of no search. */
   #waitingPage(organizationId: string, filter: ChatFilter, { after, limit }: WaitingPosition) {
-    const { channel, contact, assignee, state, person, label, mentioned } = filter;
-    const isOfAll = [assignee, state, person, label, mentioned].every((one) => one === undefined);
+    const { channel, contact, assignee, state, handler, person, label, mentioned } = filter;
+    const isOfAll = [assignee, state, handler, person, label, mentioned].every((one) => one === undefined);
     const waiting = filter.waiting ?? (isOfAll ? "unanswered" : undefined);
     const walk = after === null ? null : parseCursor(organizationId, filter, after);
     if (after !== null && !walk) return null;
@@ -136,7 +136,13 @@ export class ChatList {
     const { lastMove } = this.#channels;
     const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
-        ? this.#waiting.page({ waiting, assignee, state, person, label, mentioned }, ids, walk, limit, lastMove)
+        ? this.#waiting.page(
+            { waiting, assignee, state, handler, person, label, mentioned },
+            ids,
+            walk,
+            limit,
+            lastMove,
+          )
         : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
     const counted = countOf(filter);
     const total = counted && { total: this.#channels.countChats(ids, counted) };
@@ -185,14 +191,14 @@ export class ChatList {
    */
   #hasNewer(walk: Walk | null, selected: KnownChannel[], filter: ChatFilter): boolean {
     if (!walk || walk.hasNewer) return walk !== null;
-    const { assignee, state, person, label, mentioned } = filter;
+    const { assignee, state, handler, person, label, mentioned } = filter;
     if (mentioned !== undefined) {
       const selectedIds = selected.map(({ id }) => id);
-      return this.#waiting.hasMoved({ assignee, state, person, label, mentioned }, selectedIds, walk.start);
+      return this.#waiting.hasMoved({ assignee, state, handler, person, label, mentioned }, selectedIds, walk.start);
     }
-    if (person !== undefined || label !== undefined) {
+    if (handler !== undefined || person !== undefined || label !== undefined) {
       const selectedIds = selected.map(({ id }) => id);
-      const { rows, next } = this.#waiting.page({ assignee, state, person, label }, selectedIds, null, 1, 0);
+      const { rows, next } = this.#waiting.page({ assignee, state, handler, person, label }, selectedIds, null, 1, 0);
       return (rows[0]?.active_at ?? next?.place.at ?? 0) > walk.start;
     }
     const channels = state === undefined ? this.#narrowed(selected) : selected;
@@ -309,11 +315,14 @@ function countOf({
   label,
   mentioned,
   state,
+  handler,
   waiting,
 }: ChatFilter): ChatCount | undefined {
   if ([channel, contact, search, assignee, person, label, mentioned].some((one) => one !== undefined)) return undefined;
-  if (state === undefined) return waiting;
-  return waiting === "unanswered" && state === "open" ? "unansweredOpen" : undefined;
+  if (state === undefined && handler === undefined) return waiting;
+  if (waiting !== "unanswered" || state !== "open") return undefined;
+  if (handler === undefined) return "unansweredOpen";
+  return handler === "people" ? "unansweredOfPeople" : undefined;
 }
 
 /** @param chats the JSON of each */

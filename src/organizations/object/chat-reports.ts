@@ -2,7 +2,7 @@ import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { subtractCounts } from "../../model/counts.ts";
 import type { ChannelCounts, ChatReport, CountedName, Waiting } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { type ChatRow, unansweredNotOpen } from "./chat-row.ts";
+import { type ChatRow, unansweredNotOpen, unansweredOfBot } from "./chat-row.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { LabelTable } from "./label-table.ts";
@@ -62,6 +62,7 @@ export class ChatReports {
       work,
       labels,
       mentions,
+      bot,
       depth,
       oldest,
       attempts,
@@ -93,6 +94,8 @@ export class ChatReports {
       work_state: work?.state ?? row.work_state,
       snoozed_until: work ? work.snoozedUntil : row.snoozed_until,
       person_id: details?.personId === undefined ? row.person_id : details.personId,
+      // Absent if the chat never had a bot, and as above.
+      bot: bot ?? null,
       labels: labels ? this.#parts.labels.store(row, labels) : row.labels,
       mentions:
         mentions && moves.mention !== null ? this.#parts.mentions.store(row, mentions, moves.mention) : row.mentions,
@@ -125,10 +128,12 @@ export class ChatReports {
       ...[moves.name, ...changed.map(([, value]) => value), row.id],
     );
     const before = JSON.parse(row.attempts) as ChannelCounts;
+    const channel = this.#parts.channels.get(row.channel_id);
     const changes = {
       depth: depth - row.depth,
       unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
       unansweredNotOpen: unansweredNotOpen(indexed) - unansweredNotOpen(row),
+      unansweredOfBot: channel ? unansweredOfBot(indexed, channel) - unansweredOfBot(row, channel) : 0,
       scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
       move: moves.move,
     };

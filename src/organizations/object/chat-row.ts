@@ -1,4 +1,5 @@
 import type { Chat } from "../../model/chat.ts";
+import { type ChannelBot, type Handler, handlerOf } from "../../model/handover.ts";
 import type { KnownChannel } from "../../model/organization.ts";
 import { replyUntil } from "../../model/reply-window.ts";
 import type { WorkState } from "../../model/work-state.ts";
@@ -42,11 +43,12 @@ export type ChatRow = {
   name_move: number | null;
   labels: string | null;
   mentions: string | null;
+  bot: number | null;
 };
 
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, username, same_as, metadata, created_at, active_at,
   last_message_at, last_message, unanswered_since, next_scheduled_at, next_due_at, read_up_to, assignee, contact_wrote_at, marketing, work_state, snoozed_until,
-  person_id, report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move, labels, mentions`;
+  person_id, report, depth, attempts, events, told_after, told_version, unanswered_move, scheduled_move, name_move, labels, mentions, bot`;
 
 /** See `LabelTable`. */
 type ShownLabels = Pick<LabelTable, "print">;
@@ -62,11 +64,12 @@ export function presentChat(row: ChatRow, channel: KnownChannel, labels: ShownLa
  */
 export function printChat(
   row: ChatRow,
-  { id, kind, name }: KnownChannel,
+  channel: KnownChannel,
   labels: ShownLabels,
   hasLastMessage: boolean,
   mentioned?: string,
 ): string {
+  const { id, kind, name } = channel;
   const { address, name: contactName, username } = row;
   const same = sameAs(row);
   const contact = {
@@ -80,7 +83,7 @@ export function printChat(
   const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
   const lastMessage = (hasLastMessage && row.last_message) || "null";
   const openUntil = replyUntil(kind, row.created_at, row.contact_wrote_at);
-  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"},"state":"${row.work_state}","snoozedUntil":${timeAsJson(row.snoozed_until)},"labels":${labels.print(row.labels)}${mentioned === undefined ? "" : printMention(row, mentioned)}}`;
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)},"readUpTo":${row.read_up_to},"assigneeId":${JSON.stringify(row.assignee)},"replyUntil":${timeAsJson(openUntil)},"marketing":${row.marketing ?? "null"},"state":"${row.work_state}","snoozedUntil":${timeAsJson(row.snoozed_until)},"handler":"${handlerIn(row, channel)}","labels":${labels.print(row.labels)}${mentioned === undefined ? "" : printMention(row, mentioned)}}`;
 }
 
 function printMention({ mentions }: ChatRow, memberId: string): string {
@@ -92,6 +95,32 @@ function printMention({ mentions }: ChatRow, memberId: string): string {
 
 function timeAsJson(at: number | null): string {
   return at === null ? "null" : `"${new Date(at).toISOString()}"`;
+}
+
+/** Who has a chat. */
+export function handlerIn({ bot }: Pick<ChatRow, "bot">, channel: KnownChannel): Handler {
+  return handlerOf(bot, currentBot(channel));
+}
+
+/** The version of a channel's bot; null if it has none, or if its key has expired. */
+export function currentBot({ bot, botVersion }: KnownChannel): number | null {
+  return bot && (bot.endsAt === null || bot.endsAt > Date.now()) ? botVersion : null;
+}
+
+/** What a chat learns of its channel's bot; undefined if the channel never had one. */
+export function botOf(channel: KnownChannel): ChannelBot | undefined {
+  const { bot, botVersion: version } = channel;
+  if (version === 0) return undefined;
+  return { version, handOverAfterSeconds: currentBot(channel) === null ? null : (bot?.handOverAfterSeconds ?? null) };
+}
+
+/** 1 if a chat waits for an answer, is open, and the bot of its channel has it; else 0. */
+export function unansweredOfBot(
+  { unanswered_since, work_state, bot }: Pick<ChatRow, "unanswered_since" | "work_state" | "bot">,
+  { botVersion }: KnownChannel,
+): number {
+  // Not by the clock: the count of a bot whose key has expired is set to 0 when its version ends.
+  return Number(unanswered_since !== null && work_state === "open" && bot !== null && bot === botVersion);
 }
 
 /** 1 if a chat waits for an answer although it is snoozed or closed; else 0. */

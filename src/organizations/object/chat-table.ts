@@ -2,7 +2,17 @@ import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { AddressChange } from "../../model/network.ts";
 import type { Alike, KnownChannel, OpenRequest } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { addressesOf, CHAT_COLUMNS, type ChatRow, sameAs, unansweredNotOpen } from "./chat-row.ts";
+import {
+  addressesOf,
+  botOf,
+  CHAT_COLUMNS,
+  type ChatRow,
+  currentBot,
+  handlerIn,
+  sameAs,
+  unansweredNotOpen,
+  unansweredOfBot,
+} from "./chat-row.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { LabelTable } from "./label-table.ts";
@@ -99,10 +109,10 @@ export class ChatTable {
     const life = Math.max(now, this.#floor() + 1);
     this.#noteLeanFrom(now);
     this.#sql.exec(
-      `insert into chats (id, channel_id, state, life, address, name, username, metadata, person_id, created_at, active_at)
-       values (?, ?, 'created', ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into chats (id, channel_id, state, life, address, name, username, metadata, person_id, created_at, active_at,
+         bot) values (?, ?, 'created', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[proposedId, channel.id, life, address, name, username ?? null, JSON.stringify(metadata), personId ?? null],
-      ...[life, life],
+      ...[life, life, currentBot(channel)],
     );
     this.#claim(channel.id, proposedId, [address]);
     this.#channels.count(channel.id, { chats: 1 }, { newChats: 1 }, now);
@@ -163,7 +173,7 @@ export class ChatTable {
     this.#storage.transactionSync(() => {
       this.#sql.exec(
         `update chats set state = 'deleting', active_at = null, oldest = null, last_message = null,
-           unanswered_since = null, next_scheduled_at = null, next_due_at = null where id = ?`,
+           unanswered_since = null, next_scheduled_at = null, next_due_at = null, bot = null where id = ?`,
         row.id,
       );
       this.#contacts.remove(row);
@@ -171,12 +181,14 @@ export class ChatTable {
       this.#mentions.store(row, {}, 0);
       for (const id of sameAs(row)) this.#unname(id, row.id);
       const now = Date.now();
+      const channel = this.#channels.get(row.channel_id);
       this.#members.change({ counts: {}, countsBefore: {}, before: row, after: null }, now);
       const changes = {
         chats: -1,
         depth: -row.depth,
         unanswered: -Number(row.unanswered_since !== null),
         unansweredNotOpen: -unansweredNotOpen(row),
+        unansweredOfBot: channel ? -unansweredOfBot(row, channel) : 0,
         scheduled: -Number(row.next_scheduled_at !== null),
       };
       this.#channels.count(row.channel_id, changes, {}, now);
@@ -216,18 +228,20 @@ export class ChatTable {
   }
 
   /** The identity that a chat's object adopts. */
-  identityOf(organizationId: string, { kind }: Pick<KnownChannel, "kind">, row: ChatRow): ChatIdentity {
+  identityOf(organizationId: string, channel: KnownChannel, row: ChatRow): ChatIdentity {
+    const bot = handlerIn(row, channel) === "bot" ? botOf(channel) : null;
     const leanFrom = this.#storage.kv.get<number>(LEAN_FROM);
     return {
       chatId: row.id,
       organizationId,
       channelId: row.channel_id,
-      channelKind: kind,
+      channelKind: channel.kind,
       contactAddress: row.address,
       createdAt: row.created_at,
       life: row.life,
       addresses: addressesOf(row).slice(1),
       ...(row.username !== null && { username: row.username }),
+      ...(bot && { bot }),
       isLean: leanFrom !== undefined && row.created_at >= leanFrom,
     };
   }

@@ -3,6 +3,7 @@ import type { ActEnd, ActFilter, ActPage, BeginAnswer, EndedAct, NewAct } from "
 import type { Chat } from "../../model/chat.ts";
 import type { ChatIdentity, ListAnswer } from "../../model/chat-answers.ts";
 import type { EventFact, EventType } from "../../model/event.ts";
+import type { ChannelBot } from "../../model/handover.ts";
 import type { History } from "../../model/history.ts";
 import type { RequestCounts } from "../../model/key.ts";
 import type { Label, LabelAnswer, LabelChange } from "../../model/label.ts";
@@ -29,7 +30,7 @@ import type {
 import type { SearchAnswer, SearchState, SearchTargets } from "../../model/search-index.ts";
 import type { EventRange, ReportedWebhookState } from "../../model/webhook.ts";
 import { ChatList } from "./chat-list.ts";
-import { type ChatRow, presentChat } from "./chat-row.ts";
+import { botOf, type ChatRow, presentChat } from "./chat-row.ts";
 import { labelNumbers } from "./label-numbers.ts";
 import type { MemberSession } from "./member-records.ts";
 import { metricsOf } from "./metrics.ts";
@@ -62,13 +63,23 @@ export class OrganizationObject extends DurableObject<Env> {
   /**
    * A chat; null if there is none or it is being deleted.
    * @param labelIds of its labels, if its object asks, which may not have reported them; by default those of its report
+   * @param bot the version of the bot that has it, by its object: null for people; by default that of its report
    */
-  find(chatId: string, labelIds?: string[]): Chat | null {
+  find(chatId: string, labelIds?: string[], bot?: number | null): Chat | null {
     const row = this.#visible(chatId);
     const channel = row && this.#parts.channels.get(row.channel_id);
     if (!channel || channel.isClosed) return null;
     const labels = labelIds ? JSON.stringify(labelIds) : row.labels;
-    return presentChat({ ...row, labels }, channel, this.#parts.labels);
+    const known = { ...row, labels, bot: bot === undefined ? row.bot : bot };
+    return presentChat(known, channel, this.#parts.labels);
+  }
+
+  /** The bot of a chat's channel; null if it has none. */
+  botOf(chatId: string): ChannelBot | null {
+    const row = this.#visible(chatId);
+    const channel = row && this.#parts.channels.get(row.channel_id);
+    const bot = channel && botOf(channel);
+    return bot && bot.handOverAfterSeconds !== null ? bot : null;
   }
 
   /** The identity that a chat's object adopts; null if there is no such chat or it is being deleted. */
@@ -118,13 +129,14 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#parts.list.read(filter, position, hasLastMessage, have, this.#parts.existence.id ?? "");
   }
 
-  /** A list by `person`, `label` or `mentioned`. Apart from `list`: an object that runs an earlier version would ignore these. */
+  /** A list by `handler`, `person`, `label` or `mentioned`. Apart from `list`: an object that runs an earlier version would ignore these. */
   listNarrowed(
     filter: ChatFilter,
     position: ChatPosition | WaitingPosition,
     hasLastMessage: boolean,
+    have?: string,
   ): ListAnswer | Promise<ListAnswer> {
-    return this.list(filter, position, hasLastMessage);
+    return this.list(filter, position, hasLastMessage, have);
   }
 
   chatsAfter(id: string, limit: number, only: string | null): ExportedChat[] {
@@ -141,6 +153,7 @@ export class OrganizationObject extends DurableObject<Env> {
     const startAfter = this.#parts.reports.store(row, report, webhooks.version, now);
     this.#parts.freed.reported(report.assigneeId);
     this.#parts.list.changed();
+    const channel = this.#parts.channels.get(row.channel_id);
     const { nextAfterMs, restMs, isCrowded } = this.#parts.pace.next(now);
     return {
       outcome: "ok",
@@ -148,7 +161,8 @@ export class OrganizationObject extends DurableObject<Env> {
       nextAfterMs,
       restMs,
       listeningForMs: isCrowded ? 0 : this.#parts.doorbells.listeningForMs(now),
-      retention: this.#parts.channels.get(row.channel_id)?.retention,
+      retention: channel?.retention,
+      bot: channel && botOf(channel),
       search: this.#parts.searchIndexes.targets(),
       ...(startAfter !== null && { webhooks: { ...webhooks, startAfter } }),
     };

@@ -2,6 +2,7 @@ import { StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { Adoptions } from "./adoptions.ts";
 import { AuditLog } from "./audit-log.ts";
+import { BotChats } from "./bot-chats.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { ChatReports } from "./chat-reports.ts";
@@ -55,6 +56,7 @@ export class OrganizationParts {
   readonly unreadable: UnreadableChats;
   readonly deletions: Deletions;
   readonly freed: FreedChats;
+  readonly bots: BotChats;
   readonly overdue: Overdue;
   readonly searchIndexes: SearchIndexes;
   readonly searchFill: SearchFill;
@@ -92,6 +94,10 @@ export class OrganizationParts {
     this.list = new ChatList(sql, this.channels, this.labels, this.contacts);
     this.settings = new Settings(env, storage, this.channels, {
       namesChanged: () => this.list.changed(),
+      botsChanged: () => {
+        this.list.changed();
+        this.bots.begin();
+      },
       retentionChanged: (ids) => walk.begin(ids),
       webhooksChanged: (list) => this.subscriptions.configure(list, this.feed.newestOwn),
     });
@@ -105,6 +111,7 @@ export class OrganizationParts {
     this.deletions = new Deletions(this);
     const walk = new RetentionWalk(this);
     this.freed = new FreedChats(this);
+    this.bots = new BotChats(this);
     this.overdue = new Overdue(this);
     this.searchFill = new SearchFill(this);
     const { existence, members, channels, contacts, feed, subscriptions, doorbells, settings, unreadable, list } = this;
@@ -114,7 +121,7 @@ export class OrganizationParts {
       {
         ...{ existence, members, channels, settings, unreadable, list, doorbells },
         ...{ ...subscriptions.parts, feed, adoptions, deletions, walk, freed: this.freed, contacts, audit, overdue },
-        ...{ labels, searchIndexes, searchFill, searchCleanup },
+        ...{ bots: this.bots, labels, searchIndexes, searchFill, searchCleanup },
       },
     );
   }

@@ -6,7 +6,7 @@ import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
 import type { Existence } from "./existence.ts";
 
 /** What an organization's object does with its chats' objects in the background. */
-type Work = "adopt" | "delete" | "fill" | "free" | "retain";
+type Work = "adopt" | "delete" | "fill" | "free" | "hand_over" | "retain";
 
 /** How a failure is logged. */
 const EVENTS = {
@@ -14,6 +14,7 @@ const EVENTS = {
   delete: "chat_not_deleted",
   fill: "chat_not_searchable",
   free: "chat_not_freed",
+  hand_over: "chat_not_handed_over",
   retain: "retention_not_told",
 } as const;
 const BACKOFF: Backoff = { firstMs: 30_000, maxMs: 3_600_000 };

@@ -321,4 +321,26 @@ export const ORGANIZATION_SCHEMA = [
      primary key (member_id, at, chat_id)
    ) without rowid;
    alter table chats add column mentions text;`,
+  // - channels.bot: KnownBot as JSON; null if it has none.
+  // - channels.bot_version: See KnownChannel.
+  // - channels.unanswered_of_bot: How many of its unanswered chats are open and the bot's.
+  // - chats.bot: The version of the bot that has the chat; null if people have it. Chats of a former bot are people's.
+  // - chats_by_activity, chats_by_channel, chats_by_assignee, chats_unanswered: The bot is in the indexes so that a filter
+  //   reads no row of a chat. It comes after the columns that sort.
+  // - chats_by_bot: Finds the chats of former bots. A chat that people have costs no row.
+  `alter table channels add column bot text;
+   alter table channels add column bot_version integer not null default 0;
+   alter table channels add column unanswered_of_bot integer not null default 0;
+   alter table chats add column bot integer;
+   drop index chats_by_activity;
+   create index chats_by_activity on chats (active_at, id, assignee, channel_id, bot) where active_at is not null;
+   drop index chats_by_channel;
+   create index chats_by_channel on chats (channel_id, work_state, active_at, id, bot) where active_at is not null;
+   drop index chats_by_assignee;
+   create index chats_by_assignee on chats (assignee, work_state, active_at, id, channel_id, bot)
+     where assignee is not null and active_at is not null;
+   drop index chats_unanswered;
+   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move, work_state, bot)
+     where unanswered_since is not null;
+   create index chats_by_bot on chats (channel_id, bot, id) where bot is not null;`,
 ];

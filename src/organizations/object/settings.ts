@@ -14,6 +14,8 @@ const NO_WEBHOOKS: WebhookList = { version: "", webhooks: [] };
 interface SettingsListener {
   /** A name or a limit of a channel changed. */
   namesChanged(): void;
+  /** Channels have other bots. */
+  botsChanged(): void;
   /** Other retentions of these channels are stored. */
   retentionChanged(channelIds: string[]): void;
   /** Called in the commit that stores the list. */
@@ -59,6 +61,7 @@ export class Settings {
     this.#stored = read;
     this.setLimit(organization.limits);
     if (this.#channels.configure(channels)) this.#listener.namesChanged();
+    if (this.#channels.setBots(channels)) this.#listener.botsChanged();
     const changed = this.#channels.retain(channels);
     if (changed.length > 0) this.#listener.retentionChanged(changed);
     const version = webhooks.map((webhook) => `${webhook.id}:${webhook.version}`).join();

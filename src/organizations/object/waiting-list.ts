@@ -1,7 +1,8 @@
 import type { ChatFilter, Waiting } from "../../model/organization.ts";
 import { rangesOf, readRanges } from "./activity-ranges.ts";
+import type { ChannelTable } from "./channel-table.ts";
 import type { Place, Walk, WalkedPage } from "./chat-cursor.ts";
-import { CHAT_COLUMNS, type ChatRow } from "./chat-row.ts";
+import { CHAT_COLUMNS, type ChatRow, handlerIn } from "./chat-row.ts";
 import type { LabelTable } from "./label-table.ts";
 
 /** The most rows of an index that one page reads. */
@@ -11,7 +12,7 @@ const READ_AT_ONCE = 1_000;
 const MAX_SORTED_CHATS = 1_000;
 
 /** Which list it is. */
-type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "person" | "label" | "mentioned">;
+type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "handler" | "person" | "label" | "mentioned">;
 
 /** The column that each list is sorted by, and the one with the number of the move that brought the chat to its place. */
 const COLUMNS = {
@@ -33,13 +34,14 @@ type IndexRow = Place & {
   channel_id: string;
   assignee: string | null;
   work_state: string | null;
+  bot: number | null;
   person_id: string | null;
   move: number | null;
 };
 
 /**
  * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, those of a
- * member, of nobody, of a person, in a state or with a label, latest activity first, and those in which a member is
+ * member, of nobody, of a person, in a state, of a handler or with a label, latest activity first, and those in which a member is
  * mentioned, newest mention first.
  *
  * No walk has a chat twice. In the order of activity chats move only to the front, which a walk has passed. Another chat
@@ -48,10 +50,12 @@ type IndexRow = Place & {
  */
 export class WaitingList {
   readonly #sql: SqlStorage;
+  readonly #channels: Pick<ChannelTable, "get">;
   readonly #labels: LabelTable;
 
-  constructor(sql: SqlStorage, labels: LabelTable) {
+  constructor(sql: SqlStorage, channels: Pick<ChannelTable, "get">, labels: LabelTable) {
     this.#sql = sql;
+    this.#channels = channels;
     this.#labels = labels;
   }
 
@@ -74,7 +78,7 @@ export class WaitingList {
     for (let [count, examined] = [limit + 1, 0]; found.length <= limit && examined < MAX_EXAMINED_CHATS && !isEnd; ) {
       const read = Math.min(count, MAX_EXAMINED_CHATS - examined);
       const rows = sorted ? this.#sorted(sorted, list, last, read) : this.#index(list, channelIds, last, read);
-      const selected = rows.filter((row) => channels.has(row.channel_id) && isOf(row, list));
+      const selected = rows.filter((row) => channels.has(row.channel_id) && this.#isOf(row, list));
       const listed = label === undefined || sorted === "label" ? selected : this.#labeled(label, selected);
       const stayed = listed.filter(({ move }) => walk === null || (move ?? 0) <= walk.start);
       if (stayed.length < listed.length) hasNewer = true;
@@ -99,8 +103,20 @@ export class WaitingList {
   hasMoved(list: Walked, channelIds: string[], start: number): boolean {
     const channels = new Set(channelIds);
     const rows = this.#sorted("mentioned", list, null, MAX_SORTED_CHATS);
-    const moved = rows.filter((row) => (row.move ?? 0) > start && channels.has(row.channel_id) && isOf(row, list));
+    const moved = rows.filter(
+      (row) => (row.move ?? 0) > start && channels.has(row.channel_id) && this.#isOf(row, list),
+    );
     return (list.label === undefined ? moved : this.#labeled(list.label, moved)).length > 0;
+  }
+
+  #isOf(row: IndexRow, { assignee, state, handler, person }: Walked): boolean {
+    const channel = this.#channels.get(row.channel_id);
+    return (
+      (assignee === undefined || row.assignee === assignee) &&
+      (state === undefined || row.work_state === state) &&
+      (handler === undefined || (channel !== undefined && handlerIn(row, channel) === handler)) &&
+      (person === undefined || row.person_id === person)
+    );
   }
 
   #labeled(label: string, rows: IndexRow[]): IndexRow[] {
@@ -148,7 +164,7 @@ export class WaitingList {
       person: "chats indexed by chats_by_person where person_id = ?",
       mentioned: "mentions cross join chats on id = chat_id where member_id = ?",
     }[by];
-    const query = `select id, ${time} as at, channel_id, assignee, work_state, person_id, ${move} as move from ${from}
+    const query = `select id, ${time} as at, channel_id, assignee, work_state, bot, person_id, ${move} as move from ${from}
       and ${time} is not null ${after ? `and (${time}, ${id}) ${comes} (?, ?)` : ""}
       order by ${time} ${order}, ${id} ${order} limit ?`;
     return this.#sql.exec<IndexRow>(query, list[by], ...(after ? [after.at, after.id] : []), limit).toArray();
@@ -160,13 +176,13 @@ export class WaitingList {
     // Who the person is, is in a chat's row alone.
     const who = person === undefined ? "null as person_id" : "person_id";
     if (!waiting && typeof assignee === "string") {
-      const columns = `id, active_at as at, channel_id, assignee, work_state, ${who}, null as move`;
+      const columns = `id, active_at as at, channel_id, assignee, work_state, bot, ${who}, null as move`;
       return readRanges(this.#sql, columns, rangesOf("assignee", [assignee], state), after, limit);
     }
     if (!waiting && state !== undefined) {
       // Whose a chat is, is in its row alone.
       const whose = assignee === undefined ? "null as assignee" : "assignee";
-      const columns = `id, active_at as at, channel_id, ${whose}, work_state, ${who}, null as move`;
+      const columns = `id, active_at as at, channel_id, ${whose}, work_state, bot, ${who}, null as move`;
       return readRanges(this.#sql, columns, rangesOf("channel_id", channelIds, state), after, limit);
     }
     const { time, move } = waiting ? COLUMNS[waiting] : ACTIVITY;
@@ -174,19 +190,13 @@ export class WaitingList {
     // The index of scheduled chats does not say whose they are, and nobody asks.
     const whose = waiting === "scheduled" ? "null as assignee" : "assignee";
     const work = state === undefined ? "null as work_state" : "work_state";
-    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${who}, ${move} as move from chats
+    // The index of scheduled chats does not say who has them.
+    const bot = waiting === "scheduled" ? "null as bot" : "bot";
+    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${bot}, ${who}, ${move} as move from chats
       where ${time} is not null ${after ? `and (${time}, id) ${comes} (?, ?)` : ""}
       order by ${time} ${order}, id ${order} limit ?`;
     return this.#sql.exec<IndexRow>(query, ...(after ? [after.at, after.id] : []), limit).toArray();
   }
-}
-
-function isOf(row: IndexRow, { assignee, state, person }: Walked): boolean {
-  return (
-    (assignee === undefined || row.assignee === assignee) &&
-    (state === undefined || row.work_state === state) &&
-    (person === undefined || row.person_id === person)
-  );
 }
 
 function placeOf(row: ChatRow, column: (typeof COLUMNS)[Waiting]["time"]): Place {

@@ -55,6 +55,7 @@ function noteOf(type: EventType, webhookId: string, now: number): EventFact["not
   if (type === "chat.assigned") return { assigneeId: message.senderId, by: null };
   if (type === "chat.consent") return { marketing: { optedOut: true, at: since, by: "contact" } };
   if (type === "chat.state") return { state: "snoozed", snoozedUntil: scheduledAt, by: note.author };
+  if (type === "chat.handover") return { to: "people", by: note.author, reason: "asked" };
   if (type === "note.created") return { note: withoutContent(note) };
   if (type === "note.deleted") return { note: { ...withoutContent(note), deletedAt: since }, by: note.author };
   if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };

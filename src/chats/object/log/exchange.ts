@@ -8,7 +8,7 @@ const MESSAGES_A_READ = 250;
 
 /** SQL of what says who wrote a message, and when. */
 const WRITTEN = `doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
-  doc ->> '$.networkTime' as networkTime, doc ->> '$.origin' as origin, doc ->> '$.standby' as standby`;
+  doc ->> '$.networkTime' as networkTime, doc ->> '$.origin' as origin, doc ->> '$.standby' as standby, parting`;
 
 type Written = {
   seq: number;
@@ -17,6 +17,8 @@ type Written = {
   networkTime: string | null;
   origin: string | null;
   standby: number | null;
+  /** 1 if it is the message of a handover. */
+  parting: number | null;
 };
 
 /** Which of the contact's messages wait for an answer. */
@@ -59,7 +61,12 @@ export class Exchange {
         const isInbound = row.direction === "INBOUND";
         // Those up to `upTo` began to wait when the agent gave them back, and not when they came.
         const isLate = row.seq > givenBack.upTo && wroteAt(row) <= givenBack.at;
-        const kind = { isInbound, isEcho: isEcho(row), isStandby: row.standby !== null && !isLate };
+        const kind = {
+          isInbound,
+          isEcho: isEcho(row),
+          isStandby: row.standby !== null && !isLate,
+          answersNothing: row.parting === 1,
+        };
         yield { seq: row.seq, ...kind, at: Date.parse(row.createdAt), networkAt, namedSenderId };
       }
       after = rows.at(-1)?.seq ?? after;
@@ -74,19 +81,40 @@ export class Exchange {
   firstUnanswered({ upTo = this.#newest().seq, since = 0, givenBack }: Waiting): Asked | null {
     const rows: Written[] = [];
     for (const row of newestFirst<Written>(this.#messages, WRITTEN, upTo)) {
-      const isOwn = row.direction === "OUTBOUND" && !isEcho(row);
-      if (isOwn || row.seq <= upTo - RECENT_MESSAGES || Date.parse(row.createdAt) < since) break;
+      const isAnswer = row.direction === "OUTBOUND" && !isEcho(row) && row.parting !== 1;
+      if (isAnswer || row.seq <= upTo - RECENT_MESSAGES || Date.parse(row.createdAt) < since) break;
       rows.push(row);
     }
     let waiting: Asked[] = [];
     for (const row of rows.reverse()) {
       const at = Date.parse(row.createdAt);
+      if (row.parting === 1) continue;
       if (row.direction !== "INBOUND") {
         const answeredAt = Date.parse(row.networkTime ?? row.createdAt);
         waiting = waiting.filter((asked) => asked.wroteAt > answeredAt);
       } else if (!isStandby(row, givenBack)) waiting.push({ at, wroteAt: wroteAt(row) });
     }
     return waiting[0] ?? null;
+  }
+
+  /** When the contact first wrote since a person last did, among the newest 1,000; null if it did not. */
+  firstSincePerson(): number | null {
+    const newest = this.#newest().seq;
+    const isPerson = `doc ->> '$.direction' = 'OUTBOUND' and (doc ->> '$.origin' = 'app' or (named = 1 and by_bot is null and parting is null))`;
+    const query = `select doc ->> '$.createdAt' as createdAt from messages
+      where seq > coalesce((select max(seq) from messages where seq > ?1 and ${isPerson}), ?1)
+        and doc ->> '$.direction' = 'INBOUND' and doc ->> '$.standby' is null order by seq limit 1`;
+    const [first] = this.#messages.run<{ createdAt: string }>(query, newest - RECENT_MESSAGES);
+    return first ? Date.parse(first.createdAt) : null;
+  }
+
+  /** The messages of the bot and of the contact after `seq`, oldest first, among the newest 1,000. `at`: Unix milliseconds. */
+  ofBotAndContact(seq: number): { isBot: boolean; at: number }[] {
+    const query = `select doc ->> '$.createdAt' as createdAt, by_bot as byBot from messages
+      where seq > ? and (by_bot = 1 or (doc ->> '$.direction' = 'INBOUND' and doc ->> '$.standby' is null)) order by seq`;
+    const after = Math.max(seq, this.#newest().seq - RECENT_MESSAGES);
+    const rows = this.#messages.run<{ createdAt: string; byBot: number | null }>(query, after);
+    return rows.map(({ createdAt, byBot }) => ({ isBot: byBot === 1, at: Date.parse(createdAt) }));
   }
 
   /** When the contact last wrote, Unix milliseconds, among the newest 1,000 messages; null if it did not. */

@@ -138,13 +138,13 @@ export class MessageLog {
     const queued = this.newest().queued + Number(message.status === "QUEUED");
     const at = Date.parse(message.createdAt);
     const type = message.direction === "INBOUND" ? "message.received" : "message.created";
-    const { opening } = row;
-    this.commit([{ type, seq: message.seq, note: null, at }, ...(opening ? [opening.event] : [])], () => {
+    const { changes } = row;
+    this.commit([{ type, seq: message.seq, note: null, at }, ...(changes?.events ?? [])], () => {
       row.scheduled?.remove();
       row.takeFile?.();
       row.unhold?.();
-      opening?.write();
       insertRow(this.#messages, row, doc, queued);
+      changes?.write(message.seq);
     });
     this.#newest = { seq: message.seq, at, queued };
     this.documents.stored(message.seq);

@@ -24,6 +24,7 @@ export type AcceptedDraft = Omit<Draft, "extra" | "mediaId"> & {
   takeFile?: (() => void) | undefined;
   /** See `NewMessage`. */
   isNamed?: boolean | undefined;
+  isBot?: boolean | undefined;
 };
 
 interface MessagePosition {

@@ -15,12 +15,16 @@ export interface NewMessage {
   media: Media | null;
   /** A member's session sent it, or the request named its sender. */
   isNamed?: boolean | undefined;
+  /** The key of the channel's bot sent it. */
+  isBot?: boolean | undefined;
+  /** It is the message of a handover. */
+  isParting?: boolean | undefined;
   /** Takes the file that the message names, in the same commit. */
   takeFile?: (() => void) | undefined;
   /** Removes an echo from those that are held, in the same commit. */
   unhold?: (() => void) | undefined;
-  /** The contact's message opens the chat; null or absent if it is open. */
-  opening?: { event: NewEvent; write: () => void } | null;
+  /** What else it changes in the chat: the contact's message opens it, and a person's takes it over. */
+  changes?: { events: NewEvent[]; write: (seq: number) => void } | null;
   /** Set for a message that was scheduled: its id does not end with its seq. */
   scheduled?: {
     /** Removes it from the scheduled messages, in the same commit. */
@@ -37,14 +41,15 @@ export interface SeqRange {
 /** Inserts a row. @param queued how many messages up to this one were queued when stored */
 export function insertRow(
   messages: LateTable,
-  { message, dedupe, fingerprint, template, delivery, media, isNamed, scheduled }: NewMessage,
+  { message, dedupe, fingerprint, template, delivery, media, isNamed, isBot, isParting, scheduled }: NewMessage,
   doc: string,
   queued: number,
 ): void {
   messages.insert(
     `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, named, queued, expires_at,
-       scheduled_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       scheduled_id, by_bot, parting) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[message.seq, doc, dedupe, fingerprint, template && JSON.stringify(template), delivery],
     ...[media && JSON.stringify(media), isNamed ? 1 : null, queued, expiryOf(message), scheduled ? message.id : null],
+    ...[isBot ? 1 : null, isParting ? 1 : null],
   );
 }

@@ -13,6 +13,8 @@ export const CHAT_TABLES = {
   // - edit_heard_at, reaction_heard_at: The contact's latest edit and reaction that changed nothing, in Unix
   //   milliseconds; see heard-changes.ts.
   // - named: 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
+  // - by_bot: 1 if the key of the channel's bot sent it.
+  // - parting: 1 if it is the message of a handover: it answers nothing.
   // - messages_by_dedupe: Finds the message that an idempotency key or an inbound id stored first.
   messages: `create table messages (
      seq integer primary key,
@@ -29,7 +31,9 @@ export const CHAT_TABLES = {
      expires_at integer,
      edit_heard_at integer,
      reaction_heard_at integer,
-     named integer
+     named integer,
+     by_bot integer,
+     parting integer
    );
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;
    create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;`,
@@ -50,6 +54,7 @@ export const CHAT_TABLES = {
   // - media: JSON of the file that it sends; null if it sends none.
   // - moved: The number of the event with which the message last got another time; null if it has its first one.
   // - if_open: 1 if the message takes its place only while the network takes free text.
+  // - by_bot: 1 if the key of the channel's bot sent it: it takes its place only while the bot has the chat.
   scheduled: `create table scheduled (
      id text primary key,
      doc text not null,
@@ -61,7 +66,8 @@ export const CHAT_TABLES = {
      media text,
      named integer,
      moved integer,
-     if_open integer
+     if_open integer,
+     by_bot integer
    ) without rowid;`,
   // Messages that ended without a place, oldest first. They are kept for 30 days.
   // - redacted_by: The name of the request that redacted it; null if it was not redacted.
@@ -135,4 +141,6 @@ export const CHAT_STEPS: readonly Partial<Record<ChatTableName, string>>[] = [
   { messages: "named integer", scheduled: "named integer" },
   { scheduled: "moved integer" },
   { scheduled: "if_open integer" },
+  { messages: "by_bot integer", scheduled: "by_bot integer" },
+  { messages: "parting integer" },
 ];

@@ -9,6 +9,7 @@ import type {
   Unknown,
   WalkedDue,
 } from "../../../model/chat-answers.ts";
+import { ERRORS } from "../../../model/error.ts";
 import type { MessageWithoutSeq } from "../../../model/message.ts";
 import { scheduleCursor } from "../../../model/schedule.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -112,8 +113,8 @@ export class ScheduledMessages implements DuePart {
     if (isFull(this.#parts.log)) return { outcome: "refused", code: "chat_full" };
     const at = new Date(Math.max(this.#parts.clock.now(), createdAt)).toISOString();
     const message = scheduledMessage(draft, prepared, { chatId, at });
-    const { fingerprint, media = null, isNamed, ifOpen } = draft;
-    const row = { message, dedupe, fingerprint, template: prepared.template, media, isNamed, ifOpen };
+    const { fingerprint, media = null, isNamed, isBot, ifOpen } = draft;
+    const row = { message, dedupe, fingerprint, template: prepared.template, media, isNamed, isBot, ifOpen };
     // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
     const turn = this.#parts.log.events.newest + 1;
     this.#commit([scheduledEvent(message)], () => {
@@ -253,6 +254,19 @@ export class ScheduledMessages implements DuePart {
     return JSON.stringify(message);
   }
 
+  /** People have the chat: the messages that the bot scheduled end. One that can't be ended takes no place later. */
+  handedOver(): void {
+    const at = this.#parts.clock.now();
+    for (const row of this.#rows.ofBot()) this.#endHandedOver(row, at);
+  }
+
+  #endHandedOver(row: RowWithoutSeq, at: number): void {
+    const error = { code: "handed_over", message: ERRORS.handed_over.text };
+    const message = withStatus(row.message, { status: "CANCELED", error, at });
+    const giveBack = () => this.#parts.files.giveBack(row.media, message.id, at);
+    this.#end({ ...row, message, media: null, redactedBy: null }, [], giveBack);
+  }
+
   /**
    * Blanks a message without a place. A scheduled one is canceled.
    * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
@@ -293,6 +307,8 @@ export class ScheduledMessages implements DuePart {
 
   /** @returns whether the next message may follow */
   #placeOne(identity: ChatIdentity, entry: ScheduledEntry, now: number): boolean {
+    // A message before it took the chat over from the bot, whose own messages ended.
+    if (!this.#rows.has(entry.id)) return true;
     const row = this.#rows.read(entry);
     const expiresAt = timeOf(row.message.expiresAt);
     const unmet = this.#parts.conditions.refusalOf(identity, row);
@@ -301,7 +317,8 @@ export class ScheduledMessages implements DuePart {
       this.#tries.restForRoom(now, next.until);
       return false;
     }
-    if (next.step === "place") this.#place(identity, row);
+    if (unmet === "handed_over") this.#endHandedOver(row, now);
+    else if (next.step === "place") this.#place(identity, row);
     else {
       const message = withStatus(row.message, { status: "FAILED", error: next.error, at: now });
       this.#end({ ...row, message, redactedBy: null }, []);

@@ -11,6 +11,7 @@ export interface RowWithoutSeq {
   media: Media | null;
   /** See `NewMessage`. */
   isNamed?: boolean | undefined;
+  isBot?: boolean | undefined;
   /** See `Draft`. */
   ifOpen?: boolean | undefined;
 }
@@ -31,6 +32,7 @@ type Columns = {
   media: string | null;
   named?: number | null;
   ifOpen?: number | null;
+  byBot?: number | null;
 };
 
 /**
@@ -54,6 +56,10 @@ export class ScheduledRows {
     return this.#entries().size;
   }
 
+  has(id: string): boolean {
+    return this.#entries().has(id);
+  }
+
   /** A scheduled message; null if there is none with this id. */
   byId(id: string): RowWithoutSeq | null {
     const entry = this.#entries().get(id);
@@ -62,20 +68,20 @@ export class ScheduledRows {
 
   read({ id }: ScheduledEntry): RowWithoutSeq {
     const query =
-      "select doc, dedupe, fingerprint, template, media, named, if_open as ifOpen from scheduled where id = ?";
+      "select doc, dedupe, fingerprint, template, media, named, if_open as ifOpen, by_bot as byBot from scheduled where id = ?";
     const [row] = this.#scheduled.run<Columns>(query, id);
     if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
     return rowWithoutSeq(row);
   }
 
   insert(row: RowWithoutSeq, { dueAt, turn }: Due): void {
-    const { message, dedupe, fingerprint, template, media, isNamed, ifOpen } = row;
+    const { message, dedupe, fingerprint, template, media, isNamed, isBot, ifOpen } = row;
     const { id } = message;
     this.#scheduled.insert(
-      `insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named, if_open)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template, media, named, if_open, by_bot)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[id, JSON.stringify(message), dueAt, turn, dedupe, fingerprint, template && JSON.stringify(template)],
-      ...[media && JSON.stringify(media), isNamed ? 1 : null, ifOpen ? 1 : null],
+      ...[media && JSON.stringify(media), isNamed ? 1 : null, ifOpen ? 1 : null, isBot ? 1 : null],
     );
     this.#entries().set(id, { id, dueAt, turn, dedupe, timedBy: 0 });
   }
@@ -96,6 +102,12 @@ export class ScheduledRows {
     this.#entries().delete(id);
   }
 
+  /** Those that the key of the channel's bot scheduled. */
+  ofBot(): RowWithoutSeq[] {
+    const query = "select id from scheduled where by_bot = 1 order by due_at, turn";
+    return this.#scheduled.run<{ id: string }>(query).flatMap(({ id }) => this.byId(id) ?? []);
+  }
+
   /** A change failed, or the storage was deleted. */
   forget(): void {
     this.#copy = undefined;
@@ -113,7 +125,7 @@ export class ScheduledRows {
 }
 
 export function rowWithoutSeq(row: Columns): RowWithoutSeq {
-  const { doc, dedupe, fingerprint, template, media, named, ifOpen } = row;
+  const { doc, dedupe, fingerprint, template, media, named, ifOpen, byBot } = row;
   return {
     message: JSON.parse(doc) as MessageWithoutSeq,
     dedupe,
@@ -122,5 +134,6 @@ export function rowWithoutSeq(row: Columns): RowWithoutSeq {
     media: media === null ? null : (JSON.parse(media) as Media),
     isNamed: named === 1,
     ifOpen: ifOpen === 1,
+    isBot: byBot === 1,
   };
 }

@@ -1,0 +1,97 @@
+import * as z from "zod/mini";
+import { callChat } from "../calls/call-chat.ts";
+import { callOrganization } from "../calls/call-organization.ts";
+import { fault } from "../http/validation.ts";
+import { type Caller, describeCaller } from "../model/caller.ts";
+import type { Chat } from "../model/chat.ts";
+import type { HandoverRequest } from "../model/chat-answers.ts";
+import { ApiError, unavailable } from "../model/error.ts";
+import { bodyId } from "../model/field.ts";
+import { HANDLERS } from "../model/handover.ts";
+import { jurisdictionOf, newId } from "../model/id.ts";
+import { sendBody } from "../model/message.ts";
+import type { Permission } from "../model/permission.ts";
+import { checkAssignee } from "./change-chat.ts";
+import { readChat } from "./get-chat.ts";
+import { fingerprintOf, handoverFingerprintOf, idempotencyHashOf } from "./idempotency.ts";
+import { noteBody, noteDraftOf } from "./notes.ts";
+import { draftOf } from "./send-message.ts";
+
+const NO_NOTE = "must be the text of a note, or what POST /chats/{id}/notes takes";
+
+/** The body of `POST /chats/{id}/handover`. A note is a text, or what `POST /chats/{id}/notes` takes. */
+export const handoverBody = z.object({
+  to: z.enum(HANDLERS),
+  message: z.nullish(sendBody),
+  note: z.nullish(z.union([noteBody.shape.content, noteBody], { error: NO_NOTE })),
+  assigneeId: z.nullish(bodyId),
+});
+type HandoverBody = z.output<typeof handoverBody>;
+
+/**
+ * Hands a chat to people or to the channel's bot, with a last message, a note and an assignee, in one commit. Who has the
+ * chat already keeps it.
+ * @param request `url` is its own, for the address of a file that the message sends
+ * @returns the chat, and the JSON of the message; null if it has none. `replayed` if the idempotency key was used before
+ * @throws ApiError `permission_denied` if a part lacks its permission; `no_bot`; `handed_over` if the bot asks and people
+ *   have the chat; as `sendMessage`, `addNote` and `patchChat`; `unavailable` while the organization's object does not
+ *   answer: the chat has changed, repeat the call
+ */
+export async function handOver(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  caller: Caller,
+  chatId: string,
+  { body, idempotencyKey, url }: { body: HandoverBody; idempotencyKey: string | null; url: string },
+): Promise<{ chat: Chat; doc: string | null; replayed: boolean }> {
+  const { to, message, assigneeId } = body;
+  const note = noteIn(body);
+  if (message) requirePart(caller, "message", "messages:send");
+  if (note) requirePart(caller, "note", "notes:write");
+  if (message?.scheduledAt != null)
+    throw fault("message.scheduledAt", "can't be given: the message is sent with the act");
+  if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
+  const { organizationId, region } = caller;
+  const by = describeCaller(caller);
+  const fingerprint = idempotencyKey === null ? null : await fingerprintIn(body);
+  const draft = message ? await draftOf(env, ctx, caller, chatId, { body: message, idempotencyKey, url }) : null;
+  const request: HandoverRequest = {
+    id: newId("msg", jurisdictionOf(organizationId)),
+    ...{ to, by, fingerprint, botOf: caller.botOf },
+    idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
+    bot: to === "bot" ? await callOrganization(env, organizationId, (object) => object.botOf(chatId), region) : null,
+    // The key stands for the whole act.
+    message: draft && { ...draft, fingerprint },
+    note: note ? await noteDraftOf(env, caller, chatId, note, idempotencyKey) : null,
+    assignment: assigneeId === undefined ? null : { assigneeId, by },
+  };
+  const answer = await callChat(env, caller, chatId, (chat, as) => chat.handOver(as, request));
+  if (answer.outcome === "refused") throw refusalOf(answer);
+  if (!answer.reported) throw unavailable(`The list of chats may not know who has ${chatId}`);
+  const { doc, replayed } = answer;
+  return { chat: (await readChat(env, caller, chatId)).chat, doc, replayed };
+}
+
+function requirePart({ permissions }: Caller, part: string, permission: Permission): void {
+  if (permissions.includes(permission)) return;
+  throw new ApiError("permission_denied", { text: `${part} needs the permission ${permission}` });
+}
+
+function noteIn({ note }: HandoverBody): z.output<typeof noteBody> | null {
+  return typeof note === "string" ? { content: note, mentions: undefined } : (note ?? null);
+}
+
+/** What the act says. The order of fields makes no difference. */
+async function fingerprintIn(body: HandoverBody): Promise<string> {
+  const { to, message, assigneeId } = body;
+  const note = noteIn(body);
+  const sent = message ? await fingerprintOf(message) : null;
+  const noted = note ? [note.content, (note.mentions ?? []).toSorted()] : null;
+  return handoverFingerprintOf([to, sent, noted, assigneeId === undefined ? [] : [assigneeId]]);
+}
+
+/** The faults are those of a part of the body. */
+function refusalOf({ code, text, faults }: { code: ApiError["code"]; text?: string; faults?: ApiError["faults"] }) {
+  const inPart = (path: string) => (path.startsWith("mentions") ? `note.${path}` : `message.${path}`);
+  return new ApiError(code, { text, faults: faults?.map((each) => ({ ...each, path: inPart(each.path) })) });
+}

@@ -1,0 +1,84 @@
+import type { ChatIdentity, HandoverRequest, RefusedDraft } from "../../model/chat-answers.ts";
+import type { Handover, HandoverChange } from "./handover.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import type { Notes } from "./notes.ts";
+import type { MessageStore } from "./store-messages.ts";
+import type { StoredDetails } from "./stored-details.ts";
+
+/** Where the last acts are stored, so that a repeat finds its own. */
+const CALLS = "handoverCalls";
+const MAX_CALLS = 20;
+
+/** An act, by the Worker's id of it and by the client's idempotency key. `messageId`: null if it has no message. */
+interface Call {
+  id: string;
+  hash: string | null;
+  fingerprint: string | null;
+  messageId: string | null;
+}
+
+/** `doc`: the JSON of the act's message; null if it has none, or if the message is gone. */
+type Done = { outcome: "ok"; doc: string | null; replayed: boolean };
+
+interface Parts {
+  storage: { kv: SyncKvStorage };
+  log: Pick<MessageLog, "byId">;
+  store: Pick<MessageStore, "outbound">;
+  notes: Pick<Notes, "add" | "refusalOf">;
+  handover: Pick<Handover, "bot" | "isHandedOver" | "toBot" | "toPeople">;
+  details: Pick<StoredDetails, "changeHands">;
+}
+
+/**
+ * The act of handing a chat to people or to the bot, with a message, a note and an assignee. Either all of it is stored or
+ * nothing. Who has the chat already keeps it: then only the message, the note and the assignee are new.
+ */
+export class HandOver {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** @param isRepeat an earlier call with this request failed, and may have been stored */
+  act(identity: ChatIdentity, request: HandoverRequest, isRepeat: boolean): Done | RefusedDraft {
+    const { by, idempotencyHash: hash, fingerprint, message, note, assignment } = request;
+    const { details, notes, store } = this.#parts;
+    const calls = this.#calls();
+    const earlier = calls.find((call) => call.id === request.id || (hash !== null && call.hash === hash));
+    if (earlier && earlier.fingerprint !== fingerprint) return { outcome: "refused", code: "idempotency_mismatch" };
+    if (earlier) return this.#replay(earlier, earlier.id !== request.id);
+    const isBot = request.botOf?.includes(identity.channelId) ?? false;
+    const change = this.#changeOf(request, isBot);
+    if (change && "outcome" in change) return change;
+    const refusal = note && notes.refusalOf(note);
+    if (refusal) return refusal;
+    const sent = message && store.outbound(identity, { ...message, isParting: true }, isRepeat);
+    if (sent?.outcome === "refused") return sent;
+    if (note) notes.add(identity, note);
+    details.changeHands(change, assignment && { ...assignment, by });
+    const doc = sent?.doc ?? null;
+    const messageId = doc === null ? null : (JSON.parse(doc) as { id: string }).id;
+    const call: Call = { id: request.id, hash, fingerprint, messageId };
+    this.#parts.storage.kv.put(CALLS, [...calls, call].slice(-MAX_CALLS));
+    // Replayed, if the first try stored the message and broke off: this one did the rest.
+    return { outcome: "ok", doc, replayed: sent?.replayed ?? false };
+  }
+
+  /** The change that is asked for, or why it can't be made; null if the chat has this handler. */
+  #changeOf({ to, bot, by }: HandoverRequest, isBot: boolean): HandoverChange | RefusedDraft | null {
+    const { handover } = this.#parts;
+    if (to === "people") return handover.toPeople(by, "asked");
+    if (handover.isHandedOver(isBot)) return { outcome: "refused", code: "handed_over" };
+    return bot ? handover.toBot(bot, by, "asked") : { outcome: "refused", code: "no_bot" };
+  }
+
+  #replay({ messageId }: Call, replayed: boolean): Done {
+    const row = messageId === null ? null : this.#parts.log.byId(messageId);
+    return { outcome: "ok", doc: row?.doc ?? null, replayed };
+  }
+
+  #calls(): Call[] {
+    return this.#parts.storage.kv.get<Call[]>(CALLS) ?? [];
+  }
+}

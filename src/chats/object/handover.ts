@@ -1,0 +1,231 @@
+import type { CallerName } from "../../model/chat-answers.ts";
+import type { ChannelBot, Handler, HandoverReason } from "../../model/handover.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { DuePart } from "../../platform/object/due-work.ts";
+import type { ChatWork } from "./chat-work.ts";
+import type { Adoption } from "./identity.ts";
+import type { NewEvent } from "./log/event-log.ts";
+import type { MessageLog } from "./log/message-log.ts";
+
+const KEY = "handover";
+/** Where it is stored what the chat knows of its channel's bot. */
+const BOT = "channelBot";
+
+interface Parts {
+  storage: { kv: SyncKvStorage };
+  clock: Clock;
+  adoption: Pick<Adoption, "identity">;
+  log: Pick<MessageLog, "newest" | "exchange">;
+  work: Pick<ChatWork, "now" | "changeTo" | "reopened">;
+  /** See `CurrentActivity`. */
+  report: { activity(): { unansweredSince: number | null } };
+  /** See `StoredDetails`. */
+  details: { changeHands(change: HandoverChange): void };
+}
+
+/** Who has the chat, since the last change. Times are Unix milliseconds. */
+interface Stored {
+  /** The version of the bot; null for people. */
+  bot: number | null;
+  /** How often the chat changed hands. */
+  count: number;
+  since: number;
+  /** The seq of the newest message then. If the bot has the chat: up to it, nothing waits for the bot. */
+  after: number;
+  /** Since when the contact waits for people; absent if it waits for nobody, or for the bot. */
+  waitsSince?: number;
+}
+
+/** What handing the chat over to people sets: the contact waits since `waitsSince`, and the wait counts from `from`. */
+export interface WaitForPeople {
+  waitsSince: number;
+  from: number;
+}
+
+/** A change of who has the chat, with its events. The caller writes all in one commit. */
+export interface HandoverChange {
+  events: NewEvent[];
+  /** @param newest the seq of the newest message */
+  write: (newest: number) => void;
+  /** Null if it leaves as it is who waits. */
+  wait: WaitForPeople | null;
+  isToPeople: boolean;
+}
+
+/** The first message of the contact that the bot has not answered, among those up to `upTo`. */
+interface Seen {
+  upTo: number;
+  waitingSince: number | null;
+}
+
+/** Who has the chat: the bot of its channel, or people. A bot that is silent for too long hands over by the chat's alarm. */
+export class Handover implements DuePart {
+  readonly #parts: Parts;
+  #seen: Seen | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The version of the bot that has the chat; null for people, undefined if it never had a bot. */
+  get bot(): number | null | undefined {
+    const stored = this.#stored();
+    return stored.count === 0 && stored.bot === null ? undefined : stored.bot;
+  }
+
+  /** Whether a message of the channel's bot comes too late. */
+  isHandedOver(isBot: boolean): boolean {
+    return isBot && this.#stored().bot === null;
+  }
+
+  /** How often the chat changed hands. */
+  get count(): number {
+    return this.#stored().count;
+  }
+
+  /** What the last change set, and behind which message; null if it set nothing. */
+  lastWait(): (WaitForPeople & { after: number }) | null {
+    const { waitsSince, since, after } = this.#stored();
+    return waitsSince === undefined ? null : { waitsSince, from: since, after };
+  }
+
+  /**
+   * Hands the chat to people, who see it as open and waiting; null if they have it.
+   * @param by null if nobody did it
+   */
+  toPeople(by: CallerName | null, reason: HandoverReason): HandoverChange | null {
+    const { work } = this.#parts;
+    if (this.#stored().bot === null) return null;
+    // Those that are done stay done: a channel can have a million of them.
+    if (reason === "bot_gone" && work.now().state === "closed") return this.#change(null, by, reason, null);
+    const opening = work.reopened(by);
+    const change = this.#change(null, by, reason, this.#waitsSince());
+    if (!opening) return change;
+    return {
+      ...change,
+      events: [...change.events, ...(opening.event ? [opening.event] : [])],
+      write: (newest) => {
+        change.write(newest);
+        opening.write();
+      },
+    };
+  }
+
+  /** A person wrote, which takes the chat over; null if people have it. @param by null if it is not known who wrote */
+  takenOver(by: CallerName | null): HandoverChange | null {
+    return this.#stored().bot === null ? null : this.#change(null, by, "took_over", null);
+  }
+
+  /** Hands the chat to a bot; null if this one has it. */
+  toBot(bot: ChannelBot, by: CallerName | null, reason: HandoverReason): HandoverChange | null {
+    if (this.#stored().bot === bot.version) return null;
+    const change = this.#change(bot.version, by, reason, null);
+    return {
+      ...change,
+      write: (newest) => {
+        change.write(newest);
+        this.#parts.storage.kv.put(BOT, bot);
+      },
+    };
+  }
+
+  /** The chat is being closed, which gives it back to the channel's bot; null if it has none, or has the chat. */
+  closed(by: CallerName | null): HandoverChange | null {
+    const bot = this.#channelBot();
+    return bot && bot.handOverAfterSeconds !== null ? this.toBot(bot, by, "closed") : null;
+  }
+
+  /** What the organization's object says of the channel's bot. An earlier word changes nothing. */
+  learn(bot: ChannelBot | undefined): void {
+    const known = this.#channelBot();
+    if (!bot || (known && bot.version < known.version)) return;
+    if (JSON.stringify(known) !== JSON.stringify(bot)) this.#parts.storage.kv.put(BOT, bot);
+    this.gone(bot.handOverAfterSeconds === null ? bot.version : bot.version - 1);
+  }
+
+  /** The bots up to this version are no longer the channel's. */
+  gone(version: number): void {
+    const { bot } = this.#stored();
+    if (bot === null || bot > version) return;
+    const change = this.toPeople(null, "bot_gone");
+    if (change) this.#parts.details.changeHands(change);
+  }
+
+  /** When the bot has been silent for too long, Unix milliseconds; null if nothing waits for it. It can be in the past. */
+  dueAt(): number | null {
+    if (!this.#parts.adoption.identity()) return null;
+    const { bot, since } = this.#stored();
+    const seconds = bot === null ? null : (this.#channelBot()?.handOverAfterSeconds ?? null);
+    if (seconds === null) return null;
+    const waitingSince = this.#waitingForBot();
+    return waitingSince === null ? null : Math.max(waitingSince, since) + seconds * 1_000;
+  }
+
+  /** Hands the chat to people, if its bot has been silent for too long. */
+  run(now: number): void {
+    const dueAt = this.dueAt();
+    if (dueAt === null || dueAt > now) return;
+    const change = this.toPeople(null, "bot_silent");
+    if (change) this.#parts.details.changeHands(change);
+  }
+
+  forget(): void {
+    this.#seen = undefined;
+  }
+
+  #change(
+    bot: number | null,
+    by: CallerName | null,
+    reason: HandoverReason,
+    waitsSince: number | null,
+  ): HandoverChange {
+    const { clock, storage } = this.#parts;
+    const since = clock.now();
+    const count = this.#stored().count + 1;
+    const to: Handler = bot === null ? "people" : "bot";
+    // What waits for people when the bot gets the chat waits for the bot.
+    const isWaiting = bot !== null && this.#parts.report.activity().unansweredSince !== null;
+    return {
+      events: [{ type: "chat.handover", seq: null, note: { to, by, reason }, at: since }],
+      write: (newest) => {
+        const after = isWaiting && reason !== "closed" ? 0 : newest;
+        const stored: Stored = { bot, count, since, after, ...(waitsSince !== null && { waitsSince }) };
+        storage.kv.put(KEY, stored);
+        this.#seen = undefined;
+      },
+      wait: waitsSince === null ? null : { waitsSince, from: since },
+      isToPeople: bot === null,
+    };
+  }
+
+  /** When the contact first wrote since a person last did, Unix milliseconds; else now. */
+  #waitsSince(): number {
+    const { clock, log } = this.#parts;
+    return log.exchange.firstSincePerson() ?? clock.now();
+  }
+
+  /** When the contact wrote the first message that no message of the bot followed; null if there is none. */
+  #waitingForBot(): number | null {
+    const { log } = this.#parts;
+    const { seq } = log.newest();
+    let { upTo, waitingSince } = (this.#seen ??= { upTo: this.#stored().after, waitingSince: null });
+    if (upTo < seq) {
+      for (const message of log.exchange.ofBotAndContact(upTo)) {
+        waitingSince = message.isBot ? null : (waitingSince ?? message.at);
+      }
+      upTo = seq;
+      this.#seen = { upTo, waitingSince };
+    }
+    return waitingSince;
+  }
+
+  #channelBot(): ChannelBot | null {
+    return this.#parts.storage.kv.get<ChannelBot>(BOT) ?? this.#parts.adoption.identity()?.bot ?? null;
+  }
+
+  #stored(): Stored {
+    const identity = this.#parts.adoption.identity();
+    const stored = this.#parts.storage.kv.get<Stored>(KEY);
+    return stored ?? { bot: identity?.bot?.version ?? null, count: 0, since: identity?.createdAt ?? 0, after: 0 };
+  }
+}

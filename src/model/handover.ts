@@ -1,0 +1,52 @@
+import * as z from "zod/mini";
+import { bodyId } from "./field.ts";
+import type { Permission } from "./permission.ts";
+
+/** Who answers a chat: the channel's bot, or people. */
+export const HANDLERS = ["bot", "people"] as const;
+export type Handler = (typeof HANDLERS)[number];
+
+/**
+ * Why a chat got another handler: a client asked for it, a person wrote, the bot was silent for too long, the channel has
+ * this bot no longer, or the chat was closed.
+ */
+export const HANDOVER_REASONS = ["asked", "took_over", "bot_silent", "bot_gone", "closed"] as const;
+export type HandoverReason = (typeof HANDOVER_REASONS)[number];
+
+export const MIN_HAND_OVER_SECONDS = 10;
+export const MAX_HAND_OVER_SECONDS = 3_600;
+export const DEFAULT_HAND_OVER_SECONDS = 120;
+
+/** What a chat knows of its channel's bot. `version` is another one for each other bot of the channel. */
+export interface ChannelBot {
+  version: number;
+  /** How long the bot can leave the contact without an answer; null if the channel has no bot any more. */
+  handOverAfterSeconds: number | null;
+}
+
+/** The setting `bot` of a channel. */
+export const botSetting = z.object({
+  keyId: bodyId,
+  handOverAfterSeconds: z._default(
+    z.int().check(z.gte(MIN_HAND_OVER_SECONDS), z.lte(MAX_HAND_OVER_SECONDS)),
+    DEFAULT_HAND_OVER_SECONDS,
+  ),
+});
+export type BotSetting = z.output<typeof botSetting>;
+
+/** What decides whether a key can be a bot. Times are Unix milliseconds. */
+interface BotKey {
+  permissions: readonly Permission[];
+  expiresAt: number | null;
+  revokedAt: number | null;
+}
+
+/** Whether a key can answer contacts. */
+export function canBeBot({ permissions, expiresAt, revokedAt }: BotKey, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now) && permissions.includes("messages:send");
+}
+
+/** Who has a chat whose row or object names this version of the bot; null for people. A former bot has no chats. */
+export function handlerOf(bot: number | null, current: number | null): Handler {
+  return bot !== null && bot === current ? "bot" : "people";
+}
