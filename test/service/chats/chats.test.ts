@@ -25,6 +25,7 @@ test("POST /chats returns a 201 with all fields, and GET returns the same chat",
       marketing: null,
       state: "open",
       snoozedUntil: null,
+      handler: "people",
       labels: [],
     },
   });

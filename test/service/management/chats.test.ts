@@ -40,6 +40,7 @@ test("the operator creates a chat like a client, and the same address gets the s
     marketing: null,
     state: "open",
     snoozedUntil: null,
+    handler: "people",
     labels: [],
   });
   const again = await admin("POST", path, { channelId, contact: { address: "anna", name: "Other" } });

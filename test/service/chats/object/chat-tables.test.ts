@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { TABLES_VERSION } from "../../../../src/chats/object/log/chat-tables.ts";
 import { CHAT_TABLES } from "../../../../src/chats/object/log/schema.ts";
 import type { ChatIdentity } from "../../../../src/model/chat-answers.ts";
 import { messageId, newId } from "../../../../src/model/id.ts";
@@ -117,7 +118,7 @@ test("for a week after an update, an organization that had chats creates what ea
   const { values } = await heldBy(object);
   expect(values).toEqual([
     ["identity", expect.objectContaining({ chatId: id, isLean: false })],
-    ["schema", 4],
+    ["schema", TABLES_VERSION],
   ]);
   // No earlier version holds echoes.
   const { held: _held, reworded: _reworded, ...expected } = CHAT_TABLES;
@@ -154,7 +155,7 @@ test("a chat in which nothing happened goes on after an earlier version had adop
   const { api, id, object, evict, waiting } = await newPlace();
   await runInDurableObject(object(), (_object, { storage }) => {
     storage.kv.put("identity", storage.kv.get<ChatIdentity>("lean"));
-    storage.kv.put("schema", 4);
+    storage.kv.put("schema", TABLES_VERSION);
     for (const statements of Object.values(CHAT_TABLES)) storage.sql.exec(statements);
     const query = "insert into events (n, type, at) values (1, 'chat.created', 1), (2, 'message.created', 2)";
     storage.sql.exec(query);

@@ -8,10 +8,13 @@ import { stopTheClock } from "./delivery/conversation.ts";
 stopTheClock();
 
 /** Takes back the steps of an organization's object that number the moves of chats in lists, and later ones. */
-const UNDO_MOVES = `drop table mentions; drop table search_removals; alter table chats drop column mentions;
+const UNDO_MOVES = `drop index chats_by_bot; drop index chats_by_activity; drop index chats_by_channel; drop index chats_by_assignee;
+   drop index chats_unanswered; alter table chats drop column bot; alter table channels drop column bot;
+   alter table channels drop column bot_version; alter table channels drop column unanswered_of_bot;
+   create index chats_by_activity on chats (active_at, id, assignee, channel_id) where active_at is not null;
+   drop table mentions; drop table search_removals; alter table chats drop column mentions;
    drop table labels; drop table chat_labels; alter table chats drop column labels;
    drop index chats_by_person; alter table chats drop column person_id; alter table channels drop column unanswered_not_open;
-   drop index chats_by_channel; drop index chats_by_assignee; drop index chats_unanswered;
   alter table chats drop column work_state; alter table chats drop column snoozed_until;
   create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
   create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
@@ -47,7 +50,9 @@ test("objects of the version before notes, assignments and response times keep t
     1,
     env.CHATS.getByName(id),
     `drop table notes; alter table messages drop column named; alter table scheduled drop column named;
-     alter table scheduled drop column moved; alter table scheduled drop column if_open`,
+     alter table scheduled drop column moved; alter table scheduled drop column if_open;
+     alter table messages drop column by_bot; alter table scheduled drop column by_bot;
+     alter table messages drop column parting`,
   );
   await afterStep(
     1,
