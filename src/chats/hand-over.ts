@@ -29,8 +29,8 @@ export const handoverBody = z.object({
 type HandoverBody = z.output<typeof handoverBody>;
 
 /**
- * Hands a chat to people or to the channel's bot, with a last message, a note and an assignee, in one commit. Who has the
- * chat already keeps it.
+ * Hands a chat to people or to the channel's bot, with a last message, a note and an assignee, in one commit. If the
+ * chat has this handler already, it keeps it.
  * @param request `url` is its own, for the address of a file that the message sends
  * @returns the chat, and the JSON of the message; null if it has none. `replayed` if the idempotency key was used before
  * @throws ApiError `permission_denied` if a part lacks its permission; `no_bot`; `handed_over` if the bot asks and people

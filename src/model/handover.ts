@@ -20,8 +20,14 @@ export const DEFAULT_HAND_OVER_SECONDS = 120;
 /** What a chat knows of its channel's bot. `version` is another one for each other bot of the channel. */
 export interface ChannelBot {
   version: number;
-  /** How long the bot can leave the contact without an answer; null if the channel has no bot any more. */
+  /** How long the bot can leave the contact without an answer; null if the channel no longer has a bot. */
   handOverAfterSeconds: number | null;
+}
+
+/** A wait that a handover to people begins: the contact waits since `waitsSince`, and for people since `from`. */
+export interface WaitForPeople {
+  waitsSince: number;
+  from: number;
 }
 
 /** The setting `bot` of a channel. */
@@ -46,7 +52,7 @@ export function canBeBot({ permissions, expiresAt, revokedAt }: BotKey, now: num
   return revokedAt === null && (expiresAt === null || expiresAt > now) && permissions.includes("messages:send");
 }
 
-/** Who has a chat whose row or object names this version of the bot; null for people. A former bot has no chats. */
+/** The handler of a chat that names this version of a bot, or null for people. A former bot has no chats. */
 export function handlerOf(bot: number | null, current: number | null): Handler {
   return bot !== null && bot === current ? "bot" : "people";
 }

@@ -285,7 +285,7 @@ export interface KnownChannel {
   chatLimit: number | null;
   retention: ChatRetention;
   bot: KnownBot | null;
-  /** Grows with each other bot, and when it has none any more. */
+  /** Grows with each other bot, and when its bot is removed. */
   botVersion: number;
 }
 

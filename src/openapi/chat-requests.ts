@@ -232,7 +232,7 @@ export const handoverRequest: RequestBodySpec = {
   description: "Who gets the chat, and what is stored with it.",
   schema: handoverBody,
   descriptions: {
-    to: "`people`, or `bot`, the channel's. Who has the chat keeps it: then only the rest of the body is stored.",
+    to: "`people`, or `bot`, the channel's. If the chat has this handler already, only the rest of the body is stored.",
     message:
       "A last message to the contact, as `POST /chats/{id}/messages` takes it, without `scheduledAt`. It leaves the contact waiting: `unansweredSince` stays. Needs the permission `messages:send`.",
     ...within("message", newMessage.descriptions),

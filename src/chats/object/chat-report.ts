@@ -3,6 +3,7 @@ import type { ChatActivity } from "../../model/chat.ts";
 import type { ChatIdentity, ChatRetention } from "../../model/chat-answers.ts";
 import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
+import type { ChannelBot, WaitForPeople } from "../../model/handover.ts";
 import type { Outcome } from "../../model/network.ts";
 import type { Mentions } from "../../model/note.ts";
 import type { ChatState, CountedName, EventBurst } from "../../model/organization.ts";
@@ -14,7 +15,6 @@ import type { StandingAlarm } from "../../platform/object/alarm.ts";
 import { WriteBehind } from "../../platform/object/write-behind.ts";
 import type { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { type ActivitySources, CurrentActivity } from "./current-activity.ts";
-import type { Handover, WaitForPeople } from "./handover.ts";
 import type { Adoption } from "./identity.ts";
 import { REPORT_AFTER_MS, ReportTimes } from "./report-times.ts";
 
@@ -33,7 +33,7 @@ interface Parts extends ActivitySources {
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** See `SearchFeed`. */
   search: { learn(targets: SearchTargets | undefined): void };
-  handover: Pick<Handover, "bot" | "count" | "lastWait" | "learn">;
+  handover: ActivitySources["handover"] & { learn(bot: ChannelBot | undefined): void };
   alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;

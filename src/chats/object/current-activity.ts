@@ -5,10 +5,10 @@ import {
   type CountedMessage,
   countMessage,
 } from "../../model/conversation-counts.ts";
+import type { WaitForPeople } from "../../model/handover.ts";
 import type { Message } from "../../model/message.ts";
 import type { ChatState } from "../../model/organization.ts";
 import type { WorkStatus } from "../../model/work-state.ts";
-import type { Handover, WaitForPeople } from "./handover.ts";
 import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 
@@ -27,7 +27,11 @@ export interface ActivitySources {
   /** See `ChatWork`. */
   work: { now(): WorkStatus; closedAfter(): number | null };
   /** See `Handover`. */
-  handover: Pick<Handover, "bot" | "count" | "lastWait">;
+  handover: {
+    readonly bot: number | null | undefined;
+    readonly count: number;
+    lastWait(): (WaitForPeople & { after: number }) | null;
+  };
   /** See `ChatLabels`. */
   labels: { ids(): string[] };
   /** See `StoredDetails`. */

@@ -31,7 +31,7 @@ interface Parts {
 
 /**
  * The act of handing a chat to people or to the bot, with a message, a note and an assignee. Either all of it is stored or
- * nothing. Who has the chat already keeps it: then only the message, the note and the assignee are new.
+ * nothing. If the chat has this handler already, only the message, the note and the assignee are stored.
  */
 export class HandOver {
   readonly #parts: Parts;

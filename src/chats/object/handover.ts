@@ -1,5 +1,5 @@
 import type { CallerName } from "../../model/chat-answers.ts";
-import type { ChannelBot, Handler, HandoverReason } from "../../model/handover.ts";
+import type { ChannelBot, Handler, HandoverReason, WaitForPeople } from "../../model/handover.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatWork } from "./chat-work.ts";
@@ -23,7 +23,7 @@ interface Parts {
   details: { changeHands(change: HandoverChange): void };
 }
 
-/** Who has the chat, since the last change. Times are Unix milliseconds. */
+/** The holder of the chat since the last change. Times are Unix milliseconds. */
 interface Stored {
   /** The version of the bot; null for people. */
   bot: number | null;
@@ -34,12 +34,6 @@ interface Stored {
   after: number;
   /** Since when the contact waits for people; absent if it waits for nobody, or for the bot. */
   waitsSince?: number;
-}
-
-/** What handing the chat over to people sets: the contact waits since `waitsSince`, and the wait counts from `from`. */
-export interface WaitForPeople {
-  waitsSince: number;
-  from: number;
 }
 
 /** A change of who has the chat, with its events. The caller writes all in one commit. */
@@ -58,7 +52,7 @@ interface Seen {
   waitingSince: number | null;
 }
 
-/** Who has the chat: the bot of its channel, or people. A bot that is silent for too long hands over by the chat's alarm. */
+/** The holder of the chat: the bot of its channel, or people. A bot that is silent for too long hands over by the chat's alarm. */
 export class Handover implements DuePart {
   readonly #parts: Parts;
   #seen: Seen | undefined;

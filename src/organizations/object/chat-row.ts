@@ -97,7 +97,7 @@ function timeAsJson(at: number | null): string {
   return at === null ? "null" : `"${new Date(at).toISOString()}"`;
 }
 
-/** Who has a chat. */
+/** The handler of a chat. */
 export function handlerIn({ bot }: Pick<ChatRow, "bot">, channel: KnownChannel): Handler {
   return handlerOf(bot, currentBot(channel));
 }

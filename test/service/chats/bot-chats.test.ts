@@ -121,7 +121,7 @@ test("a closed chat of a removed bot stays closed", async () => {
 test.for([
   ["is revoked", async (id: string) => admin("DELETE", `/keys/${id}`)],
   ["loses messages:send", async (id: string) => admin("PATCH", `/keys/${id}`, { permissions: ["chats:read"] })],
-] as const)("a bot whose key %s has no chats any more", async ([, end]) => {
+] as const)("a bot whose key %s no longer has chats", async ([, end]) => {
   const place = await handoverPlace();
   await place.says();
   await place.report();

@@ -181,7 +181,7 @@ test("the bot hands to people with last words, and does not take the chat back",
   expect((await shown()).handler).toBe("people");
 });
 
-test("who has the chat keeps it: only the message and the note are new", async () => {
+test("a chat keeps the handler that it has: only the message and the note are new", async () => {
   const { handOver, says, shown, handovers, messages, api, chatId } = await handoverPlace();
   await handOver({ to: "people" });
   await api("POST", `/chats/${chatId}/answered`);
@@ -192,7 +192,7 @@ test("who has the chat keeps it: only the message and the note are new", async (
   expect(await messages()).toHaveLength(2);
 });
 
-test("without a bot there is nobody to hand to", async () => {
+test("without a bot there is no one to hand to", async () => {
   const { handOver, setBot, api, chatId } = await handoverPlace();
   await handOver({ to: "people" });
   await setBot(null);
@@ -286,7 +286,7 @@ test("a bot that gets a waiting chat has its time from then on", async () => {
   expect((await shown()).handler).toBe("people");
 });
 
-test("a bot that gets a chat in which nobody waits has no deadline", async () => {
+test("a bot that gets a chat in which no one is waiting has no deadline", async () => {
   const { says, ringIn, shown, handOver, personWrites, ann } = await handoverPlace();
   await says();
   await personWrites(ann);
