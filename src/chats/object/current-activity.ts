@@ -30,7 +30,7 @@ export interface ActivitySources {
   handover: {
     readonly bot: number | null | undefined;
     readonly count: number;
-    lastWait(): (WaitForPeople & { after: number }) | null;
+    waitAfter(count: number): (WaitForPeople & { after: number }) | null;
   };
   /** See `ChatLabels`. */
   labels: { ids(): string[] };
@@ -172,13 +172,12 @@ export class CurrentActivity {
 
   /** The wait that a handover began and that the last report does not have; null if there is none. */
   #unreportedWait(last: Reported | null): (WaitForPeople & { after: number }) | null {
-    const { handover } = this.#sources;
-    return handover.count > (last?.state.handovers ?? 0) ? handover.lastWait() : null;
+    return this.#sources.handover.waitAfter(last?.state.handovers ?? 0);
   }
 
   /** Whether the contact waits since a handover, although it had not written. */
   #isWaitOfNoMessage({ unansweredSince }: ConversationNews): boolean {
-    const wait = this.#sources.handover.lastWait();
+    const wait = this.#sources.handover.waitAfter(0);
     return wait !== null && wait.waitsSince === wait.from && wait.from === unansweredSince;
   }
 

@@ -16,7 +16,7 @@ interface Parts {
   clock: Clock;
   adoption: Pick<Adoption, "identity">;
   log: Pick<MessageLog, "newest" | "exchange">;
-  work: Pick<ChatWork, "now" | "changeTo" | "reopened">;
+  work: Pick<ChatWork, "closedAfter" | "now" | "reopened">;
   /** See `CurrentActivity`. */
   report: { activity(): { unansweredSince: number | null } };
   /** See `StoredDetails`. */
@@ -32,8 +32,14 @@ interface Stored {
   since: number;
   /** The seq of the newest message then. If the bot has the chat: up to it, nothing waits for the bot. */
   after: number;
-  /** Since when the contact waits for people; absent if it waits for nobody, or for the bot. */
-  waitsSince?: number;
+  /** The wait that the last handover to people began; absent if none did. */
+  wait?: StoredWait;
+}
+
+/** `after`: the seq of the newest message when it began. `count`: how often the chat had changed hands then. */
+interface StoredWait extends WaitForPeople {
+  after: number;
+  count: number;
 }
 
 /** A change of who has the chat, with its events. The caller writes all in one commit. */
@@ -46,8 +52,9 @@ export interface HandoverChange {
   isToPeople: boolean;
 }
 
-/** The first message of the contact that the bot has not answered, among those up to `upTo`. */
+/** The first message of the contact after `from` that the bot has not answered, among those up to `upTo`. */
 interface Seen {
+  from: number;
   upTo: number;
   waitingSince: number | null;
 }
@@ -77,10 +84,10 @@ export class Handover implements DuePart {
     return this.#stored().count;
   }
 
-  /** What the last change set, and behind which message; null if it set nothing. */
-  lastWait(): (WaitForPeople & { after: number }) | null {
-    const { waitsSince, since, after } = this.#stored();
-    return waitsSince === undefined ? null : { waitsSince, from: since, after };
+  /** The wait that the last handover to people began, and behind which message; null if none did after the change `count`. */
+  waitAfter(count: number): StoredWait | null {
+    const { wait } = this.#stored();
+    return wait && wait.count > count ? wait : null;
   }
 
   /**
@@ -175,7 +182,8 @@ export class Handover implements DuePart {
   ): HandoverChange {
     const { clock, storage } = this.#parts;
     const since = clock.now();
-    const count = this.#stored().count + 1;
+    const before = this.#stored();
+    const count = before.count + 1;
     const to: Handler = bot === null ? "people" : "bot";
     // What waits for people when the bot gets the chat waits for the bot.
     const isWaiting = bot !== null && this.#parts.report.activity().unansweredSince !== null;
@@ -183,8 +191,8 @@ export class Handover implements DuePart {
       events: [{ type: "chat.handover", seq: null, note: { to, by, reason }, at: since }],
       write: (newest) => {
         const after = isWaiting && reason !== "closed" ? 0 : newest;
-        const stored: Stored = { bot, count, since, after, ...(waitsSince !== null && { waitsSince }) };
-        storage.kv.put(KEY, stored);
+        const wait = waitsSince === null ? before.wait : { waitsSince, from: since, after: newest, count };
+        storage.kv.put(KEY, { bot, count, since, after, ...(wait && { wait }) } satisfies Stored);
         this.#seen = undefined;
       },
       wait: waitsSince === null ? null : { waitsSince, from: since },
@@ -200,15 +208,18 @@ export class Handover implements DuePart {
 
   /** When the contact wrote the first message that no message of the bot followed; null if there is none. */
   #waitingForBot(): number | null {
-    const { log } = this.#parts;
+    const { log, work } = this.#parts;
     const { seq } = log.newest();
-    let { upTo, waitingSince } = (this.#seen ??= { upTo: this.#stored().after, waitingSince: null });
+    // Nothing waits in a chat that was closed.
+    const from = Math.max(this.#stored().after, work.closedAfter() ?? 0);
+    if (this.#seen?.from !== from) this.#seen = { from, upTo: from, waitingSince: null };
+    let { upTo, waitingSince } = this.#seen;
     if (upTo < seq) {
       for (const message of log.exchange.ofBotAndContact(upTo)) {
         waitingSince = message.isBot ? null : (waitingSince ?? message.at);
       }
       upTo = seq;
-      this.#seen = { upTo, waitingSince };
+      this.#seen = { from, upTo, waitingSince };
     }
     return waitingSince;
   }
