@@ -1,5 +1,6 @@
 import type { ChatIdentity, HandoverRequest, RefusedDraft } from "../../model/chat-answers.ts";
 import type { Handover, HandoverChange } from "./handover.ts";
+import type { ChatTables } from "./log/chat-tables.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Notes } from "./notes.ts";
 import type { MessageStore } from "./store-messages.ts";
@@ -22,9 +23,11 @@ type Done = { outcome: "ok"; doc: string | null; replayed: boolean };
 
 interface Parts {
   storage: { kv: SyncKvStorage };
-  log: Pick<MessageLog, "byId">;
+  tables: Pick<ChatTables, "transaction">;
+  log: Pick<MessageLog, "byId" | "forget">;
+  scheduled: { forget(): void };
   store: Pick<MessageStore, "outbound">;
-  notes: Pick<Notes, "add" | "refusalOf">;
+  notes: Pick<Notes, "add" | "forget" | "refusalOf">;
   handover: Pick<Handover, "bot" | "isHandedOver" | "toBot" | "toPeople">;
   details: Pick<StoredDetails, "changeHands">;
 }
@@ -42,6 +45,19 @@ export class HandOver {
 
   /** @param isRepeat an earlier call with this request failed, and may have been stored */
   act(identity: ChatIdentity, request: HandoverRequest, isRepeat: boolean): Done | RefusedDraft {
+    const { log, notes, scheduled, tables } = this.#parts;
+    let answer: Done | RefusedDraft | undefined;
+    try {
+      tables.transaction(() => (answer = this.#act(identity, request, isRepeat)));
+    } catch (error) {
+      // What they have in memory is not stored.
+      for (const part of [log, notes, scheduled]) part.forget();
+      throw error;
+    }
+    return answer as Done | RefusedDraft;
+  }
+
+  #act(identity: ChatIdentity, request: HandoverRequest, isRepeat: boolean): Done | RefusedDraft {
     const { by, idempotencyHash: hash, fingerprint, message, note, assignment } = request;
     const { details, notes, store } = this.#parts;
     const calls = this.#calls();
@@ -55,14 +71,15 @@ export class HandOver {
     if (refusal) return refusal;
     const sent = message && store.outbound(identity, { ...message, isParting: true }, isRepeat);
     if (sent?.outcome === "refused") return sent;
+    // The act is no longer among the last ones.
+    if (sent?.replayed) return { outcome: "ok", doc: sent.doc, replayed: true };
     if (note) notes.add(identity, note);
     details.changeHands(change, assignment && { ...assignment, by });
     const doc = sent?.doc ?? null;
     const messageId = doc === null ? null : (JSON.parse(doc) as { id: string }).id;
     const call: Call = { id: request.id, hash, fingerprint, messageId };
     this.#parts.storage.kv.put(CALLS, [...calls, call].slice(-MAX_CALLS));
-    // Replayed, if the first try stored the message and broke off: this one did the rest.
-    return { outcome: "ok", doc, replayed: sent?.replayed ?? false };
+    return { outcome: "ok", doc, replayed: false };
   }
 
   /** The change that is asked for, or why it can't be made; null if the chat has this handler. */

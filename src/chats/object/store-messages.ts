@@ -30,6 +30,7 @@ import type { ChatFiles } from "./files/chat-files.ts";
 import { forChannel, headerFault } from "./for-channel.ts";
 import type { Handover } from "./handover.ts";
 import { replay } from "./idempotent-replay.ts";
+import type { ChatTables } from "./log/chat-tables.ts";
 import { printNewDelivery } from "./log/delivery-column.ts";
 import { inboundFields } from "./log/inbound-fields.ts";
 import { isFull, limitReached } from "./log/limits.ts";
@@ -43,6 +44,7 @@ import { crossingText, type SendConditions } from "./send-conditions.ts";
 import type { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 interface Parts {
+  tables: Pick<ChatTables, "onceWritten">;
   log: MessageLog;
   queue: DeliveryQueue;
   scheduled: ScheduledMessages;
@@ -170,11 +172,11 @@ export class MessageStore {
     const changes = person && handover.takenOver({ type: "member", ...person });
     const doc = log.append({ ...row, changes, delivery: delivery && printNewDelivery(delivery) });
     if (changes) this.#parts.scheduled.handedOver();
-    if (delivery) queue.stored(message.seq, delivery);
-    else {
+    this.#parts.tables.onceWritten(() => {
+      if (delivery) return queue.stored(message.seq, delivery);
       this.#parts.report.counted("sent");
       this.#parts.visitors.show(message);
-    }
+    });
     return doc;
   }
 

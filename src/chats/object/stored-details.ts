@@ -19,6 +19,7 @@ import { type Consent, consentEvent } from "./consent.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { Handover, HandoverChange } from "./handover.ts";
 import type { Adoption } from "./identity.ts";
+import type { ChatTables } from "./log/chat-tables.ts";
 import type { GivenBack } from "./log/exchange.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { crossingText } from "./send-conditions.ts";
@@ -26,6 +27,7 @@ import { crossingText } from "./send-conditions.ts";
 interface Parts {
   env: Env;
   storage: DurableObjectStorage;
+  tables: Pick<ChatTables, "onceWritten">;
   log: MessageLog;
   adoption: Adoption;
   report: ChatReporter;
@@ -162,7 +164,8 @@ export class StoredDetails {
   changeHands(handover: HandoverChange | null, assignment: Assignment | null = null): void {
     const isAssigned = assignment === null || assignment.assigneeId === this.assigneeId();
     this.#store({ handover, assignment: isAssigned ? null : assignment });
-    if (handover?.wait) this.#parts.report.handedOver(handover.wait);
+    const wait = handover?.wait;
+    if (wait) this.#parts.tables.onceWritten(() => this.#parts.report.handedOver(wait));
     if (handover?.isToPeople) this.#parts.scheduled.handedOver();
   }
 

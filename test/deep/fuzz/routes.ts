@@ -5,6 +5,7 @@ import { reactionBody, readBody, typingBody } from "../../../src/chats/acts.ts";
 import { messagePatch } from "../../../src/chats/cancel-and-resend.ts";
 import { answeredBody, chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
+import { handoverBody } from "../../../src/chats/hand-over.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { messagesQuery } from "../../../src/chats/list-messages.ts";
 import { noteBody, notesQuery } from "../../../src/chats/notes.ts";
@@ -155,6 +156,7 @@ const PUBLIC: Record<string, Shape> = {
   "GET /api/v1/chats/:id": { ids: chat, weight: 3 },
   "PATCH /api/v1/chats/:id": { ids: chat, body: chatPatch, weight: 3 },
   "POST /api/v1/chats/:id/answered": { ids: chat, body: answeredBody, weight: 2 },
+  "POST /api/v1/chats/:id/handover": { ids: chat, body: handoverBody, weight: 2 },
   "DELETE /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
   "PUT /api/v1/chats/:id/labels/:labelId": { ids: ["cht", "lbl"], weight: 3 },
   "DELETE /api/v1/chats/:id/labels/:labelId": { ids: ["cht", "lbl"], weight: 2 },

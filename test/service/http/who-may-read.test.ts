@@ -158,6 +158,7 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
   "POST /chats": ({ web }) => ({ body: { channelId: web, contact: { address: canary("chat") } } }),
   "PATCH /chats/{id}": () => ({ body: {} }),
   "POST /chats/{id}/answered": () => ({}),
+  "POST /chats/{id}/handover": () => ({ body: { to: "people" } }),
   "DELETE /chats/{id}/answered": async ({ organizationId, chat }) => {
     await writeAsContact(organizationId, chat, canary("message"));
     return {};

@@ -286,6 +286,7 @@ const DAILY = [
   "POST /chats",
   "PATCH /chats/:id",
   "POST /chats/:id/answered",
+  "POST /chats/:id/handover",
   "DELETE /chats/:id/answered",
   "PUT /chats/:id/labels/:labelId",
   "DELETE /chats/:id/labels/:labelId",

@@ -10,6 +10,8 @@ export class ChatTables {
   readonly #storage: DurableObjectStorage;
   /** The tables that were there when this instance looked; undefined before. */
   #found: ReadonlySet<string> | undefined;
+  /** What follows the transaction that runs; undefined if none does. */
+  #effects: (() => void)[] | undefined;
   readonly messages = new LateTable(this, "messages");
   readonly events = new LateTable(this, "events");
   readonly scheduled = new LateTable(this, "scheduled");
@@ -50,14 +52,26 @@ export class ChatTables {
     for (const name of expected) this[name].create();
   }
 
-  /** Writes what `work` writes, or nothing. Then the tables that it created are not there either. */
+  /** Writes what `work` writes, or nothing. Then the tables that it created are not there either. It can be part of another. */
   transaction(work: () => void): void {
+    const outer = this.#effects;
+    const effects = (this.#effects = outer ?? []);
     try {
       this.#storage.transactionSync(work);
     } catch (error) {
+      this.#effects = undefined;
       this.forget();
       throw error;
     }
+    if (outer) return;
+    this.#effects = undefined;
+    for (const effect of effects) effect();
+  }
+
+  /** Does something outside of the storage, once the transaction that runs is complete: now, if none runs. */
+  onceWritten(effect: () => void): void {
+    if (this.#effects) this.#effects.push(effect);
+    else effect();
   }
 
   /** Whether a table was there when this instance looked. */
