@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { access, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Parley } from "../../src/client/index.ts";
+import { Place } from "../cli/parley/fixtures.ts";
+import { type Channel, createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { caller } from "../support/world/world.ts";
+import { codeOf } from "./package.ts";
+
+const placeOf = Place.ofFile();
+const PERMISSIONS = [
+  "chats:read",
+  "chats:write",
+  "messages:read",
+  "messages:send",
+  "notes:read",
+  "notes:write",
+  "events:read",
+];
+
+/** Runs a bot of the guide until the test is over. */
+async function start(name: string, code: string, env: Record<string, string>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-bot-"));
+  await writeFile(join(folder, name), code);
+  const [command, ...flags] = name.endsWith(".py") ? ["python3"] : [process.execPath, "--no-warnings"];
+  const own = { PATH: process.env.PATH ?? "", ...env } as unknown as NodeJS.ProcessEnv;
+  const child = spawn(command as string, [...flags, name], { cwd: folder, env: own });
+  child.stderr.pipe(process.stderr);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await rm(folder, { recursive: true });
+  });
+  // It writes its place once it has one. What comes after that is not missed.
+  await expect
+    .poll(
+      () =>
+        access(join(folder, "place.txt")).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 30_000 },
+    )
+    .toBe(true);
+}
+
+let updates = 1_000;
+
+/** A contact writes to a channel of Telegram. */
+async function writes({ webhook }: Channel, contact: number, text: string): Promise<void> {
+  const from = { id: contact, is_bot: false, first_name: "Ada" };
+  const message = {
+    message_id: ++updates,
+    date: Math.floor(Date.now() / 1_000),
+    chat: { id: contact, type: "private" },
+    from,
+    text,
+  };
+  const headers = { "X-Telegram-Bot-Api-Secret-Token": webhook.verifyToken, "Content-Type": "application/json" };
+  const body = JSON.stringify({ update_id: ++updates, message });
+  const response = await fetch(webhook.url, { method: "POST", headers, body });
+  expect(response.status).toBe(200);
+}
+
+test.each([
+  ["js Node", "bot.mjs"],
+  ["python Python", "bot.py"],
+])("the guide's %s bot has about 40 lines, answers what it knows and hands the rest to people", async (label, name) => {
+  const code = await codeOf("bots", "An example", label);
+  expect(code.trim().split("\n").length).toBeLessThanOrEqual(45);
+  const organization = await createOrganization(placeOf().world);
+  const channel = await createChannel(organization, { kind: "telegram" });
+  const { id: keyId, secret } = await createKey(organization, { permissions: PERMISSIONS });
+  const operate = caller(organization.world, "/admin/v1", organization.world.adminToken);
+  await operate("PATCH", `/channels/${channel.id}`, { settings: { bot: { keyId } } });
+  await start(name, code, { PARLEY_URL: placeOf().url(), PARLEY_API_KEY: secret, PARLEY_CHANNEL: channel.id });
+  const parley = new Parley({ url: placeOf().url(), apiKey: secret });
+  const [contact] = [4_711_000 + updates];
+  const chat = async () => (await parley.api.GET("/chats")).data?.chats[0];
+  const texts = async () => {
+    const id = (await chat())?.id ?? "";
+    const { data } = await parley.api.GET("/chats/{id}/messages", { params: { path: { id } } });
+    return data?.messages.map(({ text }) => text).toReversed();
+  };
+  await writes(channel, contact, "What are your hours?");
+  await expect.poll(texts, { timeout: 30_000 }).toEqual(["What are your hours?", "We are open from 9:00 to 17:00."]);
+  expect((await chat())?.handler).toBe("bot");
+  await writes(channel, contact, "I want my money back");
+  await expect.poll(chat, { timeout: 30_000 }).toMatchObject({ handler: "people" });
+  expect((await texts())?.slice(2)).toEqual(["I want my money back", "A colleague will answer you."]);
+  // People have the chat: the bot is silent.
+  await writes(channel, contact, "And what is the price?");
+  await writes(channel, contact + 1, "And what is the price?");
+  await expect.poll(texts, { timeout: 30_000 }).toEqual(["And what is the price?", "It costs 10 euros."]);
+});
