@@ -86,7 +86,7 @@ export class BotChats implements DuePart {
   /** Chats of former bots. */
   #chats(limit: number): ChatRow[] {
     // A cross join reads the channels first. Versions grow, so those of former bots are a range of the index.
-    const former = `select chats.id from channels cross join chats on channel_id = channels.id
+    const former = `select chats.id from channels cross join chats indexed by chats_by_bot on channel_id = channels.id
       where chats.bot is not null and chats.bot < bot_version and ${this.#retries.isFresh} limit ?`;
     const query = `select ${CHAT_COLUMNS} from chats where id in (${former})`;
     return this.#sql.exec<ChatRow>(query, limit).toArray();
