@@ -33,9 +33,9 @@ export interface WaitForPeople {
 /** The setting `bot` of a channel. */
 export const botSetting = z.object({
   keyId: bodyId,
-  handOverAfterSeconds: z._default(
-    z.int().check(z.gte(MIN_HAND_OVER_SECONDS), z.lte(MAX_HAND_OVER_SECONDS)),
-    DEFAULT_HAND_OVER_SECONDS,
+  handOverAfterSeconds: z.pipe(
+    z.nullish(z.int().check(z.gte(MIN_HAND_OVER_SECONDS), z.lte(MAX_HAND_OVER_SECONDS))),
+    z.transform((seconds) => seconds ?? DEFAULT_HAND_OVER_SECONDS),
   ),
 });
 export type BotSetting = z.output<typeof botSetting>;

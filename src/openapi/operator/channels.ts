@@ -58,7 +58,7 @@ const FIELDS: Record<string, string> = {
   bot: "The key that answers new chats first, until people take a chat over. Default: none.",
   "bot.keyId":
     "A key of the organization with the permission `messages:send`. While people have a chat of this channel, its sends there are a 409 `handed_over`.",
-  "bot.handOverAfterSeconds": `People get a chat when the bot leaves the contact without an answer. After how many seconds: ${MIN_HAND_OVER_SECONDS} to ${MAX_HAND_OVER_SECONDS.toLocaleString("en")} seconds. Default: ${DEFAULT_HAND_OVER_SECONDS}.`,
+  "bot.handOverAfterSeconds": `People get a chat when the bot has left the contact without an answer for this many seconds: ${MIN_HAND_OVER_SECONDS} to ${MAX_HAND_OVER_SECONDS.toLocaleString("en")}. Default: ${DEFAULT_HAND_OVER_SECONDS}.`,
   wabaId:
     "whatsapp: the id of the WhatsApp Business account that the channel's templates are synced from. Default: none.",
   perSecond: `${networkKinds()}: the maximum number of calls to the network per second.`,

@@ -61,6 +61,7 @@ test("a code that a route throws is on its operation", () => {
     "chat_full",
     "chat_moved_on",
     "chat_not_found",
+    "handed_over",
     "idempotency_mismatch",
     "internal_error",
     "invalid_api_key",
