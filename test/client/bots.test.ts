@@ -34,13 +34,11 @@ async function start(name: string, code: string, env: Record<string, string>): P
   });
   // It writes its place once it has one. What comes after that is not missed.
   await expect
-    .poll(
-      () =>
-        access(join(folder, "place.txt")).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 30_000 },
+    .poll(() =>
+      access(join(folder, "place.txt")).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
 }
@@ -84,13 +82,13 @@ test.each([
     return data?.messages.map(({ text }) => text).toReversed();
   };
   await writes(channel, contact, "What are your hours?");
-  await expect.poll(texts, { timeout: 30_000 }).toEqual(["What are your hours?", "We are open from 9:00 to 17:00."]);
+  await expect.poll(texts).toEqual(["What are your hours?", "We are open from 9:00 to 17:00."]);
   expect((await chat())?.handler).toBe("bot");
   await writes(channel, contact, "I want my money back");
-  await expect.poll(chat, { timeout: 30_000 }).toMatchObject({ handler: "people" });
+  await expect.poll(chat).toMatchObject({ handler: "people" });
   expect((await texts())?.slice(2)).toEqual(["I want my money back", "A colleague will answer you."]);
   // People have the chat: the bot is silent.
   await writes(channel, contact, "And what is the price?");
   await writes(channel, contact + 1, "And what is the price?");
-  await expect.poll(texts, { timeout: 30_000 }).toEqual(["And what is the price?", "It costs 10 euros."]);
+  await expect.poll(texts).toEqual(["And what is the price?", "It costs 10 euros."]);
 });
