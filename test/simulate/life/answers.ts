@@ -167,6 +167,7 @@ export class AnswerJudge {
       schedule_full: book.in("scheduled").length >= MAX_SCHEDULED,
       chat_moved_on: hasMovedOn,
       chat_full: this.#world.counts.has("chat full"),
+      handed_over: book.handler === "people",
     };
     this.#world.count(`refused: ${code}`);
     this.#world.check("refused", reasons[code] ?? false, () => `a message was refused with ${code}`);

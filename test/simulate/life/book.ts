@@ -86,6 +86,11 @@ export class Book {
   /** The ids of those whose call was answered, and of those that took their places. */
   readonly acknowledged = new Set<string>();
   readonly placed = new Set<string>();
+  /** The handler as the events tell it, and the last event that was read. */
+  handler: "bot" | "people" | undefined;
+  lastEvent = 0;
+  /** How often the chat changed hands, behind which message it last did, and since when the contact waits for people. */
+  hands: { count: number; after: number; wait: { waitsSince: number; after: number } | null } | undefined;
   /** The channel allows no attempt before this time of the world. */
   heldUntil = 0;
 

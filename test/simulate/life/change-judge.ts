@@ -7,6 +7,7 @@ import type { SimulatedObject } from "../objects/object.ts";
 import { type Book, networkIdsOf, type Row, timeOf } from "./book.ts";
 import { isBlank } from "./content-judge.ts";
 import { waitsSince } from "./echo-judge.ts";
+import { HandoverJudge } from "./handover-judge.ts";
 import type { LifeWorld } from "./rules.ts";
 import { wordsIn } from "./sayings.ts";
 
@@ -19,9 +20,11 @@ const SIDES: readonly Side[] = ["contact", "organization"];
 /** Judges what happens to messages that are stored: edits, deletions and reactions, late, doubled and in any order. */
 export class ChangeJudge {
   readonly #world: LifeWorld;
+  readonly #handovers: HandoverJudge;
 
   constructor(world: LifeWorld) {
     this.#world = world;
+    this.#handovers = new HandoverJudge(world);
   }
 
   /** A network tells a chat of a change. */
@@ -95,7 +98,8 @@ export class ChangeJudge {
   }
 
   /** A chat tells its organization what its list of chats shows. */
-  reported(book: Book | undefined, { lastMessageAt, lastMessage, unansweredSince }: ChatReport): void {
+  reported(book: Book | undefined, report: ChatReport): void {
+    const { lastMessageAt, lastMessage, unansweredSince, handovers = 0 } = report;
     const stored = book?.in("messages") ?? [];
     // More messages may be stored in the same commit after the report was made.
     const rows = stored.slice(0, stored.findIndex(({ message }) => message.id === lastMessage?.id) + 1);
@@ -106,10 +110,16 @@ export class ChangeJudge {
     this.#world.check("activity", isRight, () => `the last message is of ${lastMessageAt}`);
     const isShown = lastMessage?.text === newest.message.text;
     this.#world.check("activity", isShown, () => `the chat shows "${lastMessage?.text}" of ${lastMessage?.id}`);
-    const isOwn = ({ message }: Row) => message.direction === "OUTBOUND" && message.origin === undefined;
+    const isOwn = ({ message, columns }: Row) =>
+      message.direction === "OUTBOUND" && message.origin === undefined && columns.parting !== 1;
     const answered = rows.findLastIndex(isOwn);
     if (answered < 0 && book.floor > 0) return;
-    const since = waitsSince(rows.slice(answered + 1).map(({ message }) => message));
+    // It may have changed hands after the report was made.
+    if (handovers !== (book.hands?.count ?? 0)) return;
+    const later = rows.slice(answered + 1).filter(({ columns }) => columns.parting !== 1);
+    const messages = later.map(({ message }) => message);
+    const answeredSeq = rows[answered]?.message.seq ?? 0;
+    const since = this.#handovers.waitsSince(book, handovers, answeredSeq, messages) ?? waitsSince(messages);
     const isSince = unansweredSince === since;
     this.#world.check("activity", isSince, () => `the contact waits since ${unansweredSince}, and not since ${since}`);
   }

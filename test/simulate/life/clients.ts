@@ -1,5 +1,13 @@
 import type { ChatStub } from "../../../src/calls/call-chat.ts";
-import type { AsOwner, ListAnswer, MoveBody, Unknown } from "../../../src/model/chat-answers.ts";
+import type { Caller } from "../../../src/model/caller.ts";
+import type {
+  AsOwner,
+  Draft,
+  HandoverRequest,
+  ListAnswer,
+  MoveBody,
+  Unknown,
+} from "../../../src/model/chat-answers.ts";
 import type { ListPosition } from "../../../src/model/list-page.ts";
 import type { SendBody } from "../../../src/model/message.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
@@ -7,10 +15,14 @@ import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
 import type { ContentJudge } from "./content-judge.ts";
 import type { Service } from "./load-service.ts";
-import type { LifeWorld } from "./rules.ts";
+import { BOT, CHANNEL_ID, type LifeWorld } from "./rules.ts";
 import { outboundExtra } from "./sayings.ts";
 
+/** The key of the channel's bot. */
+const BOT_CALLER: Caller = { ...CALLER, botOf: [CHANNEL_ID] };
+
 interface SendRequest {
+  caller: Caller;
   chatId: string;
   body: SendBody;
   idempotencyKey: string | null;
@@ -33,14 +45,40 @@ export class Clients extends Requests {
   }
 
   /** `POST /messages`. Only a client with an idempotency key tries again. @param ids what the message may reply to */
-  send(chat: SimulatedObject, more: Partial<SendBody>, ids: readonly string[] = []): void {
+  send(chat: SimulatedObject, more: Partial<SendBody>, ids: readonly string[] = [], caller = CALLER): void {
     const content = this.name("text");
     const idempotencyKey = this.world.random() < 0.6 ? content : null;
     const extra = ids.length > 0 ? outboundExtra(this.world as LifeWorld, (kind) => this.name(kind), ids) : {};
     const body = { content, metadata: {}, ...more, ...extra } as SendBody;
-    const request = { chatId: chat.name, body, idempotencyKey };
+    const request = { caller, chatId: chat.name, body, idempotencyKey };
     if (idempotencyKey !== null) this.#keyed.push(request);
     this.#send(request);
+  }
+
+  /** The bot sends. */
+  sendAsBot(chat: SimulatedObject, more: Partial<SendBody>): void {
+    this.send(chat, more, [], BOT_CALLER);
+  }
+
+  /** `POST /handover`, by a client or by the bot, now and then with last words. */
+  handOver(chat: SimulatedObject): void {
+    const world = this.world as LifeWorld;
+    const content = world.random() < 0.4 ? this.name("text") : null;
+    if (content !== null) this.#content.said({ content, metadata: {} } as SendBody);
+    const id = this.#service.newId("msg", null);
+    const request: HandoverRequest = {
+      id,
+      to: world.pick(["people", "people", "bot"]),
+      by: MEMBER,
+      ...(world.random() < 0.3 && { botOf: [CHANNEL_ID] }),
+      ...{ idempotencyHash: null, fingerprint: null, bot: BOT, note: null, assignment: null },
+      message: content === null ? null : partingOf(id, content, world.now),
+    };
+    this.request("handover", async ({ env }) => {
+      const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.handOver(as, request));
+      if (answer.outcome === "ok" && !answer.reported)
+        throw Object.assign(new Error("Not reported"), { code: "unavailable" });
+    });
   }
 
   /** The same request again, with its idempotency key; now and then the key comes with another body. */
@@ -153,13 +191,20 @@ export class Clients extends Requests {
     world.after(world.between(50, world.pick([500, 30_000])), () => read(next));
   }
 
-  #send({ chatId, ...request }: SendRequest): void {
+  #send({ caller, chatId, ...request }: SendRequest): void {
     this.#content.said(request.body);
     const tries = request.idempotencyKey === null ? this.maxTries - 1 : 0;
     this.request(
       "send",
-      ({ env }) => this.#service.sendMessage(env, CONTEXT, CALLER, chatId, { ...request, url: "https://parley.test/" }),
+      ({ env }) => this.#service.sendMessage(env, CONTEXT, caller, chatId, { ...request, url: "https://parley.test/" }),
       tries,
     );
   }
+}
+
+/** The message of a handover. */
+function partingOf(id: string, content: string, now: number): Draft {
+  const none = { mediaUrl: null, templateId: null, variables: null, idempotencyHash: null, fingerprint: null };
+  const prepared = { outcome: "prepared" as const, senderId: "member", text: content, template: null };
+  return { id, calledAt: now, content, type: "TEXT", metadata: {}, prepared, ...none };
 }

@@ -9,6 +9,7 @@ import { ChangeJudge } from "./change-judge.ts";
 import { type ContentJudge, isBlank, saidBy } from "./content-judge.ts";
 import { EchoJudge } from "./echo-judge.ts";
 import type { FileJudge } from "./file-judge.ts";
+import { HandoverJudge } from "./handover-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
 
@@ -31,6 +32,7 @@ export class LifeJudge {
   readonly #content: ContentJudge;
   readonly #changes: ChangeJudge;
   readonly #echoes: EchoJudge;
+  readonly #handovers: HandoverJudge;
   readonly #files: FileJudge;
   /** The contents of the parts of each chat's latest attempt. */
   readonly #begun = new Map<string, readonly unknown[]>();
@@ -41,6 +43,7 @@ export class LifeJudge {
     this.#world = world;
     this.#retention = retention;
     this.#content = content;
+    this.#handovers = new HandoverJudge(world);
     this.#changes = new ChangeJudge(world);
     this.#echoes = new EchoJudge(world);
   }
@@ -83,6 +86,7 @@ export class LifeJudge {
       if (isPromoted && old.message.scheduledAt === row.message.scheduledAt) promoted.push(old);
     }
     this.#echoes.committed(chat, book);
+    this.#handovers.committed(chat, book);
     this.#checkTurns(book, promoted);
     this.#files.committed(chat, book);
     this.#trackHead(chat, book);
@@ -93,7 +97,9 @@ export class LifeJudge {
   /** Faults have stopped, and all messages have ended. */
   ended(chat: SimulatedObject): void {
     const book = this.#books.get(chat.name);
-    if (book) this.#echoes.ended(chat, book);
+    if (!book) return;
+    this.#echoes.ended(chat, book);
+    this.#handovers.ended(chat, book);
   }
 
   /** A chat tells its organization what its list of chats shows. */

@@ -1,3 +1,4 @@
+import type { ChannelBot } from "../../../src/model/handover.ts";
 import { CALL_FAULTS, OBJECT_FAULTS } from "../objects/rules.ts";
 import type { World } from "../objects/world.ts";
 
@@ -26,6 +27,9 @@ export const LIFE_FAULTS = [
 /** The channel of all chats. */
 export const CHANNEL_ID = "chn_g00000000000000c";
 
+/** The bot of that channel, if it has one. */
+export const BOT: ChannelBot = { version: 1, handOverAfterSeconds: 60 };
+
 /** This simulation has no D1. */
 type LifeFault = (typeof LIFE_FAULTS)[number] | "D1 late";
 
@@ -49,6 +53,7 @@ export const LIFE_INVARIANTS = {
   resent: "a failed message is sent again once at most, as a new message",
   elsewhere: "a message that was written elsewhere is stored once, if it is none of the chat's own, and not lost",
   held: "it takes no place while the outcome of an attempt is open, for 90 seconds at most",
+  handed: "a chat has one handler, the bot writes only while it has the chat, and a silent bot loses it",
   crossed: "a message with ifSeq follows the one that it names",
   key: "an idempotency key, or a network's id, returns its message in every state, and no other request's",
   times: "no message is created before the one before it",

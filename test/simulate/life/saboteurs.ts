@@ -5,6 +5,7 @@ import { CHANGE_SABOTEURS } from "./change-saboteurs.ts";
 import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
 import { ECHO_SABOTEURS } from "./echo-saboteurs.ts";
 import { FILE_SABOTEURS, RARE_FILE_SABOTEURS } from "./file-saboteurs.ts";
+import { HANDOVER_SABOTEURS } from "./handover-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
@@ -185,6 +186,7 @@ export const COMMON_SABOTEURS = {
   ...ACT_SABOTEURS,
   ...FILE_SABOTEURS,
   ...ECHO_SABOTEURS,
+  ...HANDOVER_SABOTEURS,
 };
 
 export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS, ...RARE_FILE_SABOTEURS };

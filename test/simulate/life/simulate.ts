@@ -22,7 +22,7 @@ import { LifeJudge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
 import { ChannelRetention } from "./retention.ts";
-import { CHANNEL_ID, LIFE_FAULTS, type LifeWorld } from "./rules.ts";
+import { BOT, CHANNEL_ID, LIFE_FAULTS, type LifeWorld } from "./rules.ts";
 import { Uploads } from "./uploads.ts";
 import { Visitors } from "./visitors.ts";
 
@@ -65,6 +65,8 @@ class Simulation {
   readonly #hasFiles: boolean;
   readonly #contacts: Contacts;
   readonly #elsewhere: Elsewhere;
+  /** Whether the channel has a bot. */
+  readonly #hasBot: boolean;
   /** Whether the channel's retention changes, and days pass. */
   readonly #retains: boolean;
   /** Pauses between operations, in milliseconds. */
@@ -85,6 +87,7 @@ class Simulation {
     this.#visitors = new Visitors(world, this.#judge, content);
     this.#retains = world.random() < 0.25;
     this.#hasFiles = world.random() < 0.4;
+    this.#hasBot = world.random() < 0.3;
     this.#pauses = world.pick([
       [0, 50, 500, 5 * SECOND],
       [500, 5 * SECOND, MINUTE, 10 * MINUTE],
@@ -182,6 +185,9 @@ class Simulation {
       [this.#hasFiles ? 40 : 0, () => this.#uploads.act(chat)],
       [this.#hasFiles ? 25 : 0, () => this.#changeFile(chat)],
       [this.#hasFiles ? 2 : 0, () => this.#eraseUpload(chat)],
+      [this.#hasBot ? 12 : 0, () => clients.sendAsBot(chat, this.#plain(chat))],
+      [this.#hasBot ? 5 : 0, () => clients.sendAsBot(chat, this.#scheduled())],
+      [this.#hasBot ? 6 : 0, () => this.#handOver(chat)],
       [7, () => this.#race(chat)],
       isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
       [isWeb ? 0 : 10, () => this.#writeElsewhere(chat)],
@@ -212,6 +218,15 @@ class Simulation {
       () => contacts.delete(chat, one()),
       () => contacts.changeAddress(chat, this.#world.pick(ADDRESSES)),
     ])();
+  }
+
+  /** The chat changes hands while its bot sends. */
+  #handOver(chat: SimulatedObject): void {
+    const world = this.#world;
+    for (let n = world.between(0, 3); n > 0; n--) {
+      world.after(world.between(0, 100), () => this.#clients.sendAsBot(chat, {}));
+    }
+    world.after(world.between(0, 100), () => this.#clients.handOver(chat));
   }
 
   /** The company writes to the contact elsewhere, perhaps several times within seconds. */
@@ -454,7 +469,8 @@ class Simulation {
     if (channelKind === "web") this.#webChats.add(chatId);
     const at = { organizationId: ORGANIZATION_ID, channelId: CHANNEL_ID, contactAddress: "100" };
     const isLean = world.between(0, 1) === 1;
-    this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [], isLean });
+    const begun = { createdAt: world.now, life: 1, addresses: [], isLean, ...(this.#hasBot && { bot: BOT }) };
+    this.#identities.set(chatId, { chatId, ...at, channelKind, ...begun });
     const chat = new SimulatedObject(
       world,
       chatId,
@@ -483,7 +499,8 @@ class Simulation {
           const { number } = report;
           this.#judge.reported(report);
           const { current: retention } = this.#retention;
-          return { outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0, retention };
+          const bot = this.#hasBot ? { bot: BOT } : {};
+          return { outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0, retention, ...bot };
         },
         chatGone: (chatId: string, life: number) => this.#gone(chatId, life),
       }),
