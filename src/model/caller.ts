@@ -25,6 +25,8 @@ export interface Caller {
   region: Region | null;
   /** Set for a key that ends or is bound to addresses: what it makes must not outlast it. */
   isBound?: true;
+  /** Set for a key that only writes drafts: nothing that it does reaches a contact. */
+  draftsOnly?: true;
   /** Set for a member: the name that contacts see. */
   publicName?: string;
   /** Set for a session that began with this passkey. */

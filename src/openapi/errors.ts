@@ -33,6 +33,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   handshake_refused: "A webhook's handshake does not have the channel's verify token.",
   permission_denied:
     "The key lacks the permission that the text names, or would give another key more permissions than it has.",
+  drafts_only:
+    "The key has `draftsOnly`, and the request would reach the contact or change a message that waits. Write a draft, or use another key.",
   ip_not_allowed: "The key's allow-list does not contain the client's address.",
   self_service_off: "The operator has not allowed the organization's keys to manage keys.",
   quota_exceeded:

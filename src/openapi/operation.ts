@@ -163,6 +163,7 @@ function errorsOf(operation: OperationSpec, permission: Need | null | undefined,
   const ofIds = idsIn(path).map(({ error }) => error);
   const codes = new Set<ErrorCode>([...defaults.errors, ...ofIds, ...errors]);
   if (permission === null) codes.delete("permission_denied");
+  if (permission === "contact:reach") codes.add("drafts_only");
   if (permission && hasCeiling(id, method, permission)) codes.add("audit_full");
   if (body) codes.add("body_too_large").add("media_type");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));

@@ -266,6 +266,7 @@ export const keySchema = resource<ReturnType<typeof presentKey>>()(
       windowSeconds: count.describe("The length of a window in seconds"),
     }),
     monthlyQuota: countOrNull("The maximum number of requests in a calendar month in UTC. Null: no quota"),
+    draftsOnly: z.boolean().describe("Whether the key only writes drafts: nothing that it does reaches a contact"),
     region: z
       .enum(REGIONS)
       .nullable()
