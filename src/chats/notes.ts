@@ -16,6 +16,7 @@ export const MAX_MENTIONS = 10;
 export const noteBody = z.object({
   content: requiredText(MAX_CONTENT),
   mentions: optional(z.array(bodyId).check(z.maxLength(MAX_MENTIONS))),
+  draft: optional(z.boolean()),
 });
 
 /** The query of `GET /chats/{id}/notes`. */
@@ -31,18 +32,19 @@ export async function addNote(
   env: Env,
   caller: Caller,
   chatId: string,
-  { content, mentions: given = [] }: z.output<typeof noteBody>,
+  { content, mentions: given = [], draft: isDraft = false }: z.output<typeof noteBody>,
   idempotencyKey: string | null,
 ): Promise<{ doc: string; replayed: boolean }> {
   const mentions = [...new Set(given)];
   const draft = {
     id: newId("note", jurisdictionOf(caller.organizationId)),
     ...{ content, mentions, author: describeCaller(caller), faults: await faultsIn(env, caller, given) },
+    isDraft,
     idempotencyHash: idempotencyKey === null ? null : await noteHashOf(chatId, idempotencyKey),
-    fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions),
+    fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions, isDraft),
   };
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.addNote(as, draft));
-  if (answer.outcome === "refused") throw new ApiError(answer.code, { faults: answer.faults });
+  if (answer.outcome === "refused") throw new ApiError(answer.code, { text: answer.text, faults: answer.faults });
   return answer;
 }
 
@@ -71,7 +73,7 @@ export async function listNotes(
 }
 
 /**
- * Deletes a note. Its author may do so, and anyone who may erase chats.
+ * Deletes a note. Its author may do so, and anyone who may erase chats. A draft is everybody's.
  * @returns the JSON of the blank note
  * @throws ApiError `chat_not_found`, `note_not_found`, `permission_denied`
  */

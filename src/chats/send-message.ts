@@ -1,6 +1,6 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callChat } from "../calls/call-chat.ts";
-import type { Caller } from "../model/caller.ts";
+import { type Caller, describeCaller } from "../model/caller.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
@@ -27,6 +27,7 @@ export async function sendMessage(
   chatId: string,
   { body, idempotencyKey, url }: { body: SendBody; idempotencyKey: string | null; url: string },
 ): Promise<{ doc: string; replayed: boolean }> {
+  if (body.draftId !== undefined) checkMayDeleteDrafts(caller);
   const mediaId = body.mediaId ?? body.template?.header?.mediaId;
   const draft: Draft = {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
@@ -42,6 +43,7 @@ export async function sendMessage(
     ifSeq: body.ifSeq ?? null,
     ifOpen: body.ifOpen,
     extra: extraOf(body),
+    ...(body.draftId !== undefined && { draft: { noteId: body.draftId, by: describeCaller(caller) } }),
     ...(mediaId !== undefined && { mediaId, origin: new URL(url).origin }),
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
@@ -58,6 +60,14 @@ export async function sendMessage(
   if (answer.outcome === "stored") return answer;
   const { code, text, faults } = answer;
   throw new ApiError(code, { text, faults });
+}
+
+/** Sending a draft deletes its note. @throws ApiError `permission_denied` */
+function checkMayDeleteDrafts({ permissions }: Caller): void {
+  if (permissions.includes("notes:write")) return;
+  throw new ApiError("permission_denied", {
+    text: "To send a draft, a key or member needs the permission notes:write",
+  });
 }
 
 /** The sender and the text to deliver, or the first reason to refuse. */

@@ -183,6 +183,7 @@ const OF_MESSAGES = tagged("Messages", [
     body: newMessage,
     responses: [jsonResponse(201, "The stored message.", oneMessage, { message }, replayed("sent the message"))],
     errors: [
+      "note_not_found",
       "missing_field",
       "sender_not_found",
       "template_not_found",

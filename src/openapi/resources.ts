@@ -244,6 +244,7 @@ export const noteSchema = resource<Note>()(
     mentions: z.array(z.string()).describe("The ids of the members whom it is for"),
     afterSeq: count.describe("The `seq` of the chat's newest message when it was written. 0: there was none"),
     createdAt: time("When it was written"),
+    draft: z.literal(true).optional().describe("It is a draft of a message, which a person sends"),
     deletedAt: timeIfSet("When it was deleted"),
   }),
 );

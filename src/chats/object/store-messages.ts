@@ -36,6 +36,7 @@ import type { MessageLog } from "./log/message-log.ts";
 import { receivedDedupe } from "./log/network-ids.ts";
 import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import type { NewMessage } from "./log/rows.ts";
+import type { Notes } from "./notes.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { RowWithoutSeq } from "./scheduled/scheduled-rows.ts";
 import { crossingText, type SendConditions } from "./send-conditions.ts";
@@ -53,6 +54,7 @@ interface Parts {
   consent: Consent;
   work: Pick<ChatWork, "changeTo">;
   contact: Pick<ContactAddresses, "enterTopic">;
+  notes: Pick<Notes, "takeDraft">;
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -97,6 +99,8 @@ export class MessageStore {
     if (unmet) return { outcome: "refused", code: unmet };
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
+    const sentDraft = draft.draft && this.#parts.notes.takeDraft(draft.draft.noteId, draft.draft.by);
+    if (sentDraft === null) return { outcome: "refused", code: "note_not_found", text: DRAFT_GONE };
     const file = repeated ? this.#repeatedFile(draft, repeated) : this.#fileOf(identity, draft, given);
     if ("outcome" in file) return file;
     const { fingerprint } = draft;
@@ -106,7 +110,7 @@ export class MessageStore {
     const sender = { ...draft.prepared, text, senderName: isDelivered(identity) ? undefined : senderName };
     const { accepted: shown, prepared } = forChannel(identity, { ...draft, type: file.type }, sender, file.media);
     const isNamed = senderName !== undefined;
-    const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed };
+    const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed, sentDraft };
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {
       const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
@@ -119,7 +123,7 @@ export class MessageStore {
     const position = nextPosition(log.newest(), identity, now);
     const message = outboundMessage(accepted, prepared, position, isDelivered(identity));
     const { template } = prepared;
-    const row = { message, dedupe, fingerprint, template, isNamed, ...pick(file, "media", "takeFile") };
+    const row = { message, dedupe, fingerprint, template, isNamed, sentDraft, ...pick(file, "media", "takeFile") };
     const doc = this.#append(identity, row, depth);
     this.#calls.stored(draft, message.seq);
     return { outcome: "stored", doc, replayed: false };
@@ -237,6 +241,8 @@ export class MessageStore {
     return { media: file, type: typeOfFile(file, webSpec), text, takeFile: () => this.#parts.files.use(file) };
   }
 }
+
+const DRAFT_GONE = "The draft was sent, changed or deleted meanwhile. Read the chat's messages and notes";
 
 /** Whether a network delivers the messages of a chat. */
 function isDelivered({ channelKind }: ChatIdentity): boolean {

@@ -38,6 +38,7 @@ const REQUESTS: Ask[] = [
   ["DELETE /chats/{chat}/answered"],
   ["POST /chats/{chat}/media", 404, {}, UPLOAD],
   ["POST /chats/(chat)/messages", 404, { content: "Hello", mediaId: "{media}" }],
+  ["POST /chats/(chat)/messages", 404, { content: "Hello", draftId: "{note}" }],
   ["DELETE /chats/{chat}"],
   ["POST /chats/{chat}/messages/<message>/redact"],
   ["POST /chats/(chat)/messages/{message}/redact"],
@@ -205,7 +206,7 @@ test("the requests cover every route with an id in its path, and every field wit
   const ids = [sendBody, newChatBody].flatMap(({ shape }) =>
     Object.keys(shape).filter((field) => field.endsWith("Id")),
   );
-  expect(ids).toEqual(["senderId", "templateId", "mediaId", "channelId"]);
+  expect(ids).toEqual(["senderId", "templateId", "mediaId", "draftId", "channelId"]);
   for (const field of ids) expect(JSON.stringify(ASKED)).toContain(`"${field}"`);
 });
 

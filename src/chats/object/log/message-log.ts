@@ -138,12 +138,12 @@ export class MessageLog {
     const queued = this.newest().queued + Number(message.status === "QUEUED");
     const at = Date.parse(message.createdAt);
     const type = message.direction === "INBOUND" ? "message.received" : "message.created";
-    const { opening } = row;
-    this.commit([{ type, seq: message.seq, note: null, at }, ...(opening ? [opening.event] : [])], () => {
+    const additions = [row.opening, row.sentDraft].filter((each) => each != null);
+    this.commit([{ type, seq: message.seq, note: null, at }, ...additions.map(({ event }) => event)], () => {
       row.scheduled?.remove();
       row.takeFile?.();
       row.unhold?.();
-      opening?.write();
+      for (const { write } of additions) write();
       insertRow(this.#messages, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };
