@@ -34,6 +34,8 @@ export interface Session {
 export interface KeyVariables {
   key?: WellFormedKey;
   session?: Session;
+  /** Set if the key's object has admitted the request already: a route was called by another route. */
+  admitted?: Caller;
   caller: Caller;
 }
 
@@ -84,11 +86,11 @@ export function permit<E extends KeyEnv>(
   meanwhile?: (c: Context<E>) => void,
 ): Before<E> & { need: Need | null } {
   const permitKey = before<E>(async (c) => {
-    const session = c.get("session");
-    if (session) {
-      const error = refusedNeed(session.caller, permission);
+    const known = c.get("session")?.caller ?? c.get("admitted");
+    if (known) {
+      const error = refusedNeed(known, permission);
       if (error) throw error;
-      c.set("caller", session.caller);
+      c.set("caller", known);
       return undefined;
     }
     const key = c.get("key");

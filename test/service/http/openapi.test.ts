@@ -47,7 +47,7 @@ test.each([
 test("each error is on an operation, except those of requests without an operation", () => {
   const described = new Set<string>(OPERATIONS.flatMap(({ name }) => codesOf(name)));
   const ofWebhooks = ["webhook_not_genuine", "handshake_refused"];
-  const ofConsole = ["not_signed_in", "wrong_token", "link_invalid", "access_invalid", "access_unknown", "cross_site"];
+  const ofConsole = ["not_signed_in", "wrong_token", "link_invalid", "access_invalid", "access_unknown"];
   const ofPasskeys = Object.keys(ERRORS).filter((code) => code.startsWith("passkey_") || code === "sign_in_too_old");
   expect([...described, ...UNMATCHED_CODES, ...ofWebhooks, ...ofConsole, ...ofPasskeys].sort()).toEqual(
     Object.keys(ERRORS).sort(),
