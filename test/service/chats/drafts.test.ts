@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { MAX_DRAFTS, MAX_NOTES, type Note } from "../../../src/model/note.ts";
@@ -148,7 +149,7 @@ test("drafts have a limit of their own, and don't count as notes", async () => {
     code: "note_limit",
     text: expect.stringMatching(/100 drafts/),
   });
-  for (let n = 0; n < MAX_NOTES; n++) await add(n, false);
+  for (let n = 0; n < MAX_NOTES; n++) expect((await add(n, false)).outcome).toBe("stored");
   expectError(await person("POST", `/chats/${id}/notes`, { content: "One more" }), 409, "note_limit");
   expectError(
     await person("POST", `/chats/${id}/notes`, { content: "One more", draft: true }),
@@ -171,6 +172,9 @@ test("retention deletes a draft, and its author can write another one", async ()
   await retained.sendSome("Hello");
   await retained.passDays(12);
   expect((await agent("GET", path)).body.notes).toEqual([]);
+  // Else it would still count.
+  const kept = runInDurableObject(env.CHATS.getByName(chatId), (_, { storage }) => storage.kv.get("drafts"));
+  expect(await kept).toEqual({});
   const { note } = created(await agent("POST", path, { content: "New", draft: true }));
   expect((await agent("GET", path)).body.notes).toEqual([note]);
 });
