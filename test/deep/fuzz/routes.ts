@@ -205,9 +205,9 @@ const PUBLIC: Record<string, Shape> = {
 
 const CONSOLE_ORGANIZATION = "/console/api/organizations/:organizationId";
 
-/** The console has the routes of the public API for one organization, without the one about a key itself. */
+/** The console has the routes of the public API for one organization, without those about a key itself and for agents. */
 function consoleShapes(): Record<string, Shape> {
-  const shared = Object.entries(PUBLIC).filter(([route]) => route !== "GET /api/v1/key");
+  const shared = Object.entries(PUBLIC).filter(([route]) => !["GET /api/v1/key", "POST /api/v1/mcp"].includes(route));
   return Object.fromEntries(
     shared.map(([route, { ids = [], weight = 1, ...shape }]) => [
       route.replace("/api/v1", CONSOLE_ORGANIZATION),
