@@ -4,7 +4,7 @@ import { adminRoutes } from "./api/operator-api.ts";
 import { ownManagementRoutes } from "./api/organization-api.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { consoleRoutes } from "./console/routes.ts";
-import { isOutage } from "./db/client.ts";
+import { errorForClient } from "./db/error-for-client.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
 import { allOf } from "./http/before.ts";
@@ -20,9 +20,8 @@ import { answerRoot } from "./http/root.ts";
 import { webhookRoutes } from "./inbound/routes.ts";
 import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
 import { ownKeyRoutes } from "./keys/routes.ts";
-import { ApiError, unavailable } from "./model/error.ts";
-import { causeOf } from "./platform/log.ts";
-import { isQuotaRefusal } from "./platform/quota.ts";
+import { mcpRoutes, refuseOrigin } from "./mcp/routes.ts";
+import { ApiError } from "./model/error.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { webRoutes } from "./visitors/routes.ts";
 
@@ -42,12 +41,14 @@ app.get("/healthz", answerHealth);
 app.use("/api/v1/webhooks/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 app.use("/api/v1/channels/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 app.on("POST", "/api/v1/members/:id/sign-in-link", needs("ADMIN_TOKEN"));
+app.use("/api/v1/mcp", refuseOrigin());
 app.use("/api/v1/*", allOf(needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate()));
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
 app.route("/api/v1", searchRoutes);
 app.route("/api/v1", eventRoutes);
 app.route("/api/v1", ownManagementRoutes);
+app.route("/api/v1", mcpRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);
@@ -69,14 +70,8 @@ function refuseMethod(c: Context, methods: string[]): Response {
   return errorResponse(error, c.get("responseHeaders"));
 }
 
-/** An `ApiError` is for the client. The client learns nothing about any other error; its cause goes to the log. */
 async function answerError(error: Error, c: Context<AppEnv>): Promise<Response> {
-  const isOut = isOutage(error) || isQuotaRefusal(error);
-  const unknown = () => (isOut ? unavailable(error) : new ApiError("internal_error", { cause: error }));
-  const known = error instanceof ApiError ? error : unknown();
-  if (known.status >= 500) {
-    console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });
-  }
+  const known = errorForClient(error, c.var.requestId);
   const isStranger = known.status === 401 || known.code === "handshake_refused";
   return isStranger ? refuseStranger(c, known) : errorResponse(known, c.get("responseHeaders"));
 }

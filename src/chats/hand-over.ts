@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { callChat } from "../calls/call-chat.ts";
 import { callOrganization } from "../calls/call-organization.ts";
 import { fault } from "../http/validation.ts";
+import { refusedNeed } from "../keys/guard.ts";
 import { type Caller, describeCaller } from "../model/caller.ts";
 import type { Chat } from "../model/chat.ts";
 import type { HandoverRequest } from "../model/chat-answers.ts";
@@ -10,20 +11,20 @@ import { bodyId } from "../model/field.ts";
 import { HANDLERS } from "../model/handover.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
 import { sendBody } from "../model/message.ts";
-import type { Permission } from "../model/permission.ts";
 import { checkAssignee } from "./change-chat.ts";
 import { readChat } from "./get-chat.ts";
 import { fingerprintOf, handoverFingerprintOf, idempotencyHashOf } from "./idempotency.ts";
 import { noteBody, noteDraftOf } from "./notes.ts";
 import { draftOf } from "./send-message.ts";
 
+const handoverNote = z.omit(noteBody, { draft: true });
 const NO_NOTE = "must be the text of a note, or what POST /chats/{id}/notes takes";
 
 /** The body of `POST /chats/{id}/handover`. A note is a text, or what `POST /chats/{id}/notes` takes. */
 export const handoverBody = z.object({
   to: z.enum(HANDLERS),
   message: z.nullish(sendBody),
-  note: z.nullish(z.union([noteBody.shape.content, noteBody], { error: NO_NOTE })),
+  note: z.nullish(z.union([noteBody.shape.content, handoverNote], { error: NO_NOTE })),
   assigneeId: z.nullish(bodyId),
 });
 type HandoverBody = z.output<typeof handoverBody>;
@@ -33,7 +34,7 @@ type HandoverBody = z.output<typeof handoverBody>;
  * chat has this handler already, it keeps it.
  * @param request `url` is its own, for the address of a file that the message sends
  * @returns the chat, and the JSON of the message; null if it has none. `replayed` if the idempotency key was used before
- * @throws ApiError `permission_denied` if a part lacks its permission; `no_bot`; `handed_over` if the bot asks and people
+ * @throws ApiError `permission_denied`, `drafts_only` if a part lacks its permission; `no_bot`; `handed_over` if the bot asks and people
  *   have the chat; as `sendMessage`, `addNote` and `patchChat`; `unavailable` while the organization's object does not
  *   answer: the chat has changed, repeat the call
  */
@@ -46,8 +47,11 @@ export async function handOver(
 ): Promise<{ chat: Chat; doc: string | null; replayed: boolean }> {
   const { to, message, assigneeId } = body;
   const note = noteIn(body);
-  if (message) requirePart(caller, "message", "messages:send");
-  if (note) requirePart(caller, "note", "notes:write");
+  const refused = message ? refusedNeed(caller, "contact:reach") : null;
+  if (refused) throw refused;
+  if (note && !caller.permissions.includes("notes:write")) {
+    throw new ApiError("permission_denied", { text: "note needs the permission notes:write" });
+  }
   if (message?.scheduledAt != null)
     throw fault("message.scheduledAt", "can't be given: the message is sent with the act");
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
@@ -72,13 +76,9 @@ export async function handOver(
   return { chat: (await readChat(env, caller, chatId)).chat, doc, replayed };
 }
 
-function requirePart({ permissions }: Caller, part: string, permission: Permission): void {
-  if (permissions.includes(permission)) return;
-  throw new ApiError("permission_denied", { text: `${part} needs the permission ${permission}` });
-}
-
 function noteIn({ note }: HandoverBody): z.output<typeof noteBody> | null {
-  return typeof note === "string" ? { content: note, mentions: undefined } : (note ?? null);
+  if (note == null) return null;
+  return { mentions: undefined, ...(typeof note === "string" ? { content: note } : note), draft: undefined };
 }
 
 /** What the act says. The order of fields makes no difference. */

@@ -37,8 +37,8 @@ export async function noteHashOf(chatId: string, key: string): Promise<string> {
 }
 
 /** SHA-256, hex, of what a note says. The order of its mentions makes no difference. */
-export async function noteFingerprintOf(content: string, mentions: string[]): Promise<string> {
-  return (await sha256(JSON.stringify([content, mentions.toSorted()]))).toHex();
+export async function noteFingerprintOf(content: string, mentions: string[], isDraft: boolean): Promise<string> {
+  return (await sha256(JSON.stringify([content, mentions.toSorted(), ...(isDraft ? ["draft"] : [])]))).toHex();
 }
 
 /**
@@ -58,6 +58,7 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
     ...(body.scheduledAt === undefined && body.expiresAt === undefined
       ? []
       : [body.scheduledAt ?? null, body.expiresAt ?? null]),
+    ...(body.draftId === undefined ? [] : [{ draftId: body.draftId }]),
     ...(body.mediaId === undefined ? [] : [{ mediaId: body.mediaId }]),
     // Parsed values have their fields in the order of the schema.
     ...(extra ? [extra] : []),

@@ -17,6 +17,7 @@ export const MAX_MENTIONS = 10;
 export const noteBody = z.object({
   content: requiredText(MAX_CONTENT),
   mentions: optional(z.array(bodyId).check(z.maxLength(MAX_MENTIONS))),
+  draft: optional(z.boolean()),
 });
 
 /** The query of `GET /chats/{id}/notes`. */
@@ -37,7 +38,7 @@ export async function addNote(
 ): Promise<{ doc: string; replayed: boolean }> {
   const draft = await noteDraftOf(env, caller, chatId, body, idempotencyKey);
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.addNote(as, draft));
-  if (answer.outcome === "refused") throw new ApiError(answer.code, { faults: answer.faults });
+  if (answer.outcome === "refused") throw new ApiError(answer.code, { text: answer.text, faults: answer.faults });
   return answer;
 }
 
@@ -46,15 +47,16 @@ export async function noteDraftOf(
   env: Env,
   caller: Caller,
   chatId: string,
-  { content, mentions: given = [] }: z.output<typeof noteBody>,
+  { content, mentions: given = [], draft: isDraft = false }: z.output<typeof noteBody>,
   idempotencyKey: string | null,
 ): Promise<NoteDraft> {
   const mentions = [...new Set(given)];
   return {
     id: newId("note", jurisdictionOf(caller.organizationId)),
     ...{ content, mentions, author: describeCaller(caller), faults: await faultsIn(env, caller, given) },
+    isDraft,
     idempotencyHash: idempotencyKey === null ? null : await noteHashOf(chatId, idempotencyKey),
-    fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions),
+    fingerprint: idempotencyKey === null ? null : await noteFingerprintOf(content, mentions, isDraft),
   };
 }
 
@@ -83,7 +85,7 @@ export async function listNotes(
 }
 
 /**
- * Deletes a note. Its author may do so, and anyone who may erase chats.
+ * Deletes a note. Its author may do so, and anyone who may erase chats. A draft is everybody's.
  * @returns the JSON of the blank note
  * @throws ApiError `chat_not_found`, `note_not_found`, `permission_denied`
  */

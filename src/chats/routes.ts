@@ -80,7 +80,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(c, `{"message":${answer.doc}}`);
   })
-  .patch("/chats/:id/messages/:messageId", daily("messages:send", null, { body: messagePatch }), async (c) => {
+  .patch("/chats/:id/messages/:messageId", daily("contact:reach", null, { body: messagePatch }), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
     const doc = await moveMessage(c.env, c.var.caller, ids, c.req.valid("json"));
     return json(c, `{"message":${shownMessage(c.var.caller, doc)}}`);
@@ -88,33 +88,33 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .get("/chats/:id/scheduled", requirePermission("messages:read"), validQuery(afterQuery), async (c) => {
     return json(c, await listScheduled(c.env, c.var.caller, c.req.param("id"), c.req.valid("query")));
   })
-  .post("/chats/:id/messages/:messageId/cancel", daily("messages:send", null), async (c) => {
+  .post("/chats/:id/messages/:messageId/cancel", daily("contact:reach", null), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
     return json(c, `{"message":${shownMessage(c.var.caller, await cancelMessage(c.env, c.var.caller, ids))}}`);
   })
   .post(
     "/chats/:id/messages/:messageId/resend",
-    daily("messages:send", null, { body: resendBody, mayBeEmpty: true }),
+    daily("contact:reach", null, { body: resendBody, mayBeEmpty: true }),
     async (c) => {
       const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
       const sent = await resendMessage(c.env, c.executionCtx, c.var.caller, ids, c.req.valid("json"));
       return created(c, `{"message":${shownMessage(c.var.caller, sent.doc)}}`, sent.replayed);
     },
   )
-  .put("/chats/:id/messages/:messageId/reaction", daily("messages:send", null, { body: reactionBody }), async (c) => {
+  .put("/chats/:id/messages/:messageId/reaction", daily("contact:reach", null, { body: reactionBody }), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
     const doc = await react(c.env, c.var.caller, ids, c.req.valid("json").emoji);
     return json(c, `{"message":${shownMessage(c.var.caller, doc)}}`);
   })
-  .delete("/chats/:id/messages/:messageId/reaction", daily("messages:send", null), async (c) => {
+  .delete("/chats/:id/messages/:messageId/reaction", daily("contact:reach", null), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
     return json(c, `{"message":${shownMessage(c.var.caller, await react(c.env, c.var.caller, ids, null))}}`);
   })
-  .post("/chats/:id/read", daily("messages:send", null, { body: readBody }), async (c) => {
+  .post("/chats/:id/read", daily("contact:reach", null, { body: readBody }), async (c) => {
     const { messageId } = c.req.valid("json");
     return c.json({ shown: await markRead(c.env, c.var.caller, c.req.param("id"), messageId) });
   })
-  .post("/chats/:id/typing", daily("messages:send", null, { body: typingBody, mayBeEmpty: true }), async (c) => {
+  .post("/chats/:id/typing", daily("contact:reach", null, { body: typingBody, mayBeEmpty: true }), async (c) => {
     return c.json({ shown: await showTyping(c.env, c.var.caller, c.req.param("id")) });
   })
   .get("/chats/:id/messages/:messageId/attempts", requirePermission("messages:read"), noQuery, async (c) => {
@@ -149,7 +149,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     const { doc, replayed } = await uploadMedia(c.env, c.var.caller, c.req.param("id"), c.req.raw, given, refusal);
     return created(c, `{"media":${doc}}`, replayed);
   })
-  .post("/chats/:id/messages", daily("messages:send", null, { body: sendBody }), async (c) => {
+  .post("/chats/:id/messages", daily("contact:reach", null, { body: sendBody }), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
     const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), {

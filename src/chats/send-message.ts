@@ -1,6 +1,6 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callChat } from "../calls/call-chat.ts";
-import type { Caller } from "../model/caller.ts";
+import { type Caller, describeCaller } from "../model/caller.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
 import { jurisdictionOf, newId } from "../model/id.ts";
@@ -55,6 +55,7 @@ export async function draftOf(
   chatId: string,
   { body, idempotencyKey, url }: SendRequest,
 ): Promise<Draft> {
+  if (body.draftId !== undefined) checkMayDeleteDrafts(caller);
   const mediaId = body.mediaId ?? body.template?.header?.mediaId;
   return {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
@@ -71,11 +72,20 @@ export async function draftOf(
     ifOpen: body.ifOpen,
     botOf: caller.botOf,
     extra: extraOf(body),
+    ...(body.draftId !== undefined && { draft: { noteId: body.draftId, by: describeCaller(caller) } }),
     ...(mediaId !== undefined && { mediaId, origin: new URL(url).origin }),
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),
   };
+}
+
+/** Sending a draft deletes its note. @throws ApiError `permission_denied` */
+function checkMayDeleteDrafts({ permissions }: Caller): void {
+  if (permissions.includes("notes:write")) return;
+  throw new ApiError("permission_denied", {
+    text: "To send a draft, a key or member needs the permission notes:write",
+  });
 }
 
 /** The sender and the text to deliver, or the first reason to refuse. */

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { directory } from "../db/client.ts";
-import { lackOf } from "../keys/guard.ts";
+import { refusedNeed } from "../keys/guard.ts";
 import { type Caller, OPERATOR } from "../model/caller.ts";
 import { ApiError } from "../model/error.ts";
 import { PERMISSIONS } from "../model/permission.ts";
@@ -72,7 +72,7 @@ export function enterOrganization(
       async check(permission) {
         const now = isCurrent(claims, Date.now()) ? await personOf(env, claims, accessToken) : null;
         const current = now && (await callerIn(env, now, organizationId));
-        return current ? lackOf(current, permission) : new ApiError("not_signed_in");
+        return current ? refusedNeed(current, permission) : new ApiError("not_signed_in");
       },
     });
     await next();

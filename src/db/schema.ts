@@ -247,6 +247,8 @@ export const apiKeys = sqliteTable(
     rateLimit: integer().notNull(),
     windowSeconds: integer().notNull(),
     monthlyQuota: integer(),
+    /** Whether it only writes drafts: nothing that it does reaches a contact. */
+    draftsOnly: integer({ mode: "boolean" }).notNull().default(false),
     /** Where its object was created; null: near its first call. */
     region: text().$type<Region>(),
     /** The highest quota of a month in which the quota changed, and when that month ends. It may be used already. */
@@ -255,7 +257,7 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     createdBy: createdBy(),
-    /** Of its permissions, its end and its addresses. */
+    /** Of its permissions, `draftsOnly`, its end and its addresses. */
     setBy: setBy(),
     secretBy: setBy(),
     /** Who gave it the old secret of an overlap. */

@@ -181,8 +181,10 @@ export class FeedReader implements EventReader {
     this.#newest = newest;
     this.#unreadable = { ...feed.unreadable };
     this.#found = pointers.at(-1)?.position ?? newest;
-    this.#pointers = pointers.filter(({ types, channelId }) =>
-      types.some((type) => matches(this.#filter, type, channelId)),
+    const { chat } = this.#filter;
+    this.#pointers = pointers.filter(
+      ({ types, channelId, chatId }) =>
+        (chat === undefined || chat === chatId) && types.some((type) => matches(this.#filter, type, channelId)),
     );
     if (this.#pointers.length === 0) this.#moveTo(this.#found + 1);
     return pointers.length;

@@ -24,10 +24,12 @@ const filter = {
 export interface FilterQuery {
   types?: string | undefined;
   channel?: string | undefined;
+  /** Only this chat's events, by its id. */
+  chat?: string | undefined;
 }
 
-export function filterOf({ types, channel }: FilterQuery): FeedFilter {
-  return { types: types?.split(",") ?? null, channels: channel === undefined ? null : [channel] };
+export function filterOf({ types, channel, chat }: FilterQuery): FeedFilter {
+  return { types: types?.split(",") ?? null, channels: channel === undefined ? null : [channel], chat };
 }
 
 /** The query of `GET /events`. */

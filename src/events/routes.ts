@@ -1,33 +1,28 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { json } from "../http/etag.ts";
-import type { RequestVariables } from "../http/request-log.ts";
 import { fault, noQuery, validQuery } from "../http/validation.ts";
-import { type KeyVariables, requirePermission } from "../keys/guard.ts";
-import { KeyWatch, refusalNow } from "../keys/key-watch.ts";
-import { unavailable } from "../model/error.ts";
+import { requirePermission } from "../keys/guard.ts";
 import type { FeedFilter } from "../model/event-filter.ts";
 import { MAX_STREAM_MS } from "../model/organization.ts";
 import { typingFrame } from "../model/typing.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { causeOf } from "../platform/log.ts";
 import { ChatReader } from "./chat-reader.ts";
-import { readCursor } from "./cursor.ts";
-import { type Listener, openDoorbell } from "./doorbell.ts";
-import { cursorAt, FeedReader } from "./feed-reader.ts";
-import { type Doorbell, type FollowPorts, follow } from "./follow.ts";
-import { HELD_RETRY_SECONDS } from "./held-up.ts";
-import { chatEventsPort, feedPort, findEvent } from "./ports.ts";
-import { chatEventsQuery, eventsQuery, type FilterQuery, filterOf, streamQuery } from "./query.ts";
+import { type Doorbell, follow } from "./follow.ts";
+import {
+  type EventsContext,
+  type EventsEnv,
+  openDoorbellFor,
+  openFeed,
+  PERMISSION,
+  waitForEvents,
+  watchedKey,
+} from "./poll.ts";
+import { chatEventsPort, findEvent } from "./ports.ts";
+import { chatEventsQuery, eventsQuery, filterOf, streamQuery } from "./query.ts";
 import type { EventPage, EventReader } from "./reader.ts";
 import { writeStream } from "./stream.ts";
 
-type EventsEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
-type EventsContext = Context<EventsEnv>;
-
-/** Where to begin: an end of the feed, or the text of a cursor and the parameter or header that it is from. */
-type Start = "oldest" | "now" | { text: string; name: string };
-
-const PERMISSION = "events:read";
 const STREAM_PAGE = 100;
 const STREAM_HEADERS = { "Content-Type": "text/event-stream" };
 
@@ -37,7 +32,7 @@ export const eventRoutes = new Hono<EventsEnv>()
     const { after, from, limit, wait, ...filter } = c.req.valid("query");
     if (after !== undefined && from !== undefined) throw fault("after", "can't be given with from");
     const start = after === undefined ? (from ?? "oldest") : { text: after, name: "after" };
-    return answerPage(c, await poll(c, await openFeed(c, filter, start), { limit, wait }));
+    return answerPage(c, await waitForEvents(c, await openFeed(c, filter, start), { limit, wait }));
   })
   .get("/events/stream", requirePermission(PERMISSION), validQuery(streamQuery), async (c) => {
     const { after, ...filter } = c.req.valid("query");
@@ -55,40 +50,8 @@ export const eventRoutes = new Hono<EventsEnv>()
     const { after, limit, wait } = c.req.valid("query");
     const chat = c.req.param("id");
     const reader = new ChatReader(chatEventsPort(c.env, c.var.caller, chat), after);
-    return answerPage(c, await poll(c, reader, { limit, wait }, { chat }));
+    return answerPage(c, await waitForEvents(c, reader, { limit, wait }, { chat }));
   });
-
-/** @param count is called with each call of an object */
-async function openFeed(c: EventsContext, query: FilterQuery, start: Start, count?: () => void): Promise<FeedReader> {
-  const filter = filterOf(query);
-  const port = feedPort(c.env, c.var.caller, filter, count);
-  const cursor = typeof start === "string" ? await cursorAt(start, port) : readCursor(start.text);
-  if (cursor === null) throw fault((start as { name: string }).name, "is not a cursor of this list");
-  return new FeedReader(port, filter, cursor);
-}
-
-/** Reads a page, and waits up to `wait` seconds for its first event. @throws ApiError if the key is refused meanwhile */
-async function poll(
-  c: EventsContext,
-  reader: EventReader,
-  { limit, wait }: { limit: number; wait: number },
-  listener: Listener = {},
-): Promise<EventPage> {
-  const watch = watchedKey(c);
-  try {
-    const endsAt = SYSTEM_CLOCK.now() + wait * 1_000;
-    let last: EventPage | undefined;
-    for await (const page of follow(portsOf(c, reader, watch, listener), { limit, endsAt })) {
-      last = page;
-      if (page.events.length > 0 || (page.hasMore && page.heldBy === undefined)) break;
-    }
-    watch.signal.throwIfAborted();
-    if (last?.heldBy !== undefined) throw unavailable(last.heldBy, HELD_RETRY_SECONDS);
-    return last as EventPage;
-  } finally {
-    watch.stop();
-  }
-}
 
 function answerPage(c: EventsContext, { events, cursor, hasMore }: EventPage): Response {
   const documents = events.map(({ doc, cursor }) => `${doc.slice(0, -1)},"cursor":${JSON.stringify(cursor)}}`);
@@ -111,7 +74,7 @@ async function answerStream(
     // A client that reads nothing gets no place.
     await resumed;
     calls.made++;
-    doorbell = await open(c, listener);
+    doorbell = await openDoorbellFor(c, listener);
     doorbell.onNews = (text) => {
       const frame = typingFrame(text, filter);
       if (frame !== null) writeNow?.(frame);
@@ -160,19 +123,4 @@ async function* continued(first: IteratorResult<EventPage, void>, rest: AsyncGen
   } finally {
     await rest.return();
   }
-}
-
-function watchedKey(c: EventsContext): KeyWatch {
-  return new KeyWatch(() => refusalNow(c, PERMISSION), SYSTEM_CLOCK);
-}
-
-function portsOf(c: EventsContext, reader: EventReader, { signal }: KeyWatch, listener: Listener): FollowPorts {
-  return { reader, openDoorbell: () => open(c, listener), clock: SYSTEM_CLOCK, signal };
-}
-
-function open(c: EventsContext, listener: Listener): Promise<Doorbell> {
-  const { caller, session } = c.var;
-  if (!session) return openDoorbell(c.env, caller, listener);
-  const { type, id } = caller.principal;
-  return openDoorbell(c.env, caller, { ...listener, session: session.id, ...(type === "member" && { member: id }) });
 }

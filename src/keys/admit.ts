@@ -1,7 +1,7 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import { clientNetwork } from "../http/client-network.ts";
-import { type Admission, GRANT_MS } from "../model/key.ts";
+import { type Admission, countedAs, GRANT_MS } from "../model/key.ts";
 import type { Need } from "../model/permission.ts";
 import { fromText } from "../platform/answer-text.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
@@ -16,6 +16,10 @@ export interface AdmissionQuery extends WellFormedKey {
   address: string | null;
   permission: Need | null;
 }
+
+/** An object of an earlier version knows only the permission. */
+const REACH: Need = "contact:reach";
+const SEND: Need = "messages:send";
 
 export type RefusedAdmission = Admission & { outcome: "refused" };
 type AdmittedShare = AdmittedRequest & { outcome: "admitted" };
@@ -68,7 +72,7 @@ export async function admit(
   if (remembered) {
     const { refused } = remembered;
     // A key that doesn't exist has no counts.
-    if (refused.window) countRefusal(env, ctx, asking.id, refused.reason);
+    if (refused.window) countRefusal(env, ctx, asking.id, countedAs(refused.reason));
     return refused;
   }
   if (meanwhile && !(refusedReaders.size > 0 && refusedReaders.has(readerOf(asking)))) meanwhile();
@@ -157,7 +161,7 @@ async function askObject(
     call,
     hash,
     address,
-    permission,
+    ...(permission === REACH ? { permission: SEND, reaches: true } : { permission }),
     units,
     returned,
     asText: true,

@@ -10,7 +10,7 @@ import type { Caller } from "../model/caller.ts";
 import { ApiError, type ErrorReply } from "../model/error.ts";
 import type { WindowState } from "../model/key.ts";
 import {
-  allow,
+  lackOf,
   type Need,
   neededPermissions,
   needsOnlyOne,
@@ -34,6 +34,8 @@ export interface Session {
 export interface KeyVariables {
   key?: WellFormedKey;
   session?: Session;
+  /** Set if the key's object has admitted the request already: a route was called by another route. */
+  admitted?: Caller;
   caller: Caller;
 }
 
@@ -84,11 +86,11 @@ export function permit<E extends KeyEnv>(
   meanwhile?: (c: Context<E>) => void,
 ): Before<E> & { need: Need | null } {
   const permitKey = before<E>(async (c) => {
-    const session = c.get("session");
-    if (session) {
-      const error = lackOf(session.caller, permission);
+    const known = c.get("session")?.caller ?? c.get("admitted");
+    if (known) {
+      const error = refusedNeed(known, permission);
       if (error) throw error;
-      c.set("caller", session.caller);
+      c.set("caller", known);
       return undefined;
     }
     const key = c.get("key");
@@ -147,9 +149,13 @@ function addressText(address: string | null): string {
     : `The address ${address} is not allowed. Add it to the key's ipAllowlist`;
 }
 
-/** The error for a session without the permission; null if it has it. */
-export function lackOf({ permissions }: Pick<Caller, "permissions">, need: Need | null): ApiError | null {
-  if (need === null || allow(permissions, need)) return null;
+/** The error for a key or a session that may not do what needs `need`; null if it may. */
+export function refusedNeed(caller: Caller, need: Need | null): ApiError | null {
+  const lack = lackOf(caller, need);
+  if (need === null || lack === null) return null;
+  if (lack === "drafts_only") return new ApiError(lack);
+  if (caller.principal.type === "key") return new ApiError(lack, { text: lackText(need) });
+  const { permissions } = caller;
   const lacked = neededPermissions(need).filter((each) => !permissions.includes(each));
   return new ApiError("permission_denied", {
     text: `You lack the permission ${lacked.join(needsOnlyOne(need) ? " or " : " and ")}. Ask someone who can manage members`,
@@ -163,7 +169,7 @@ function lackText(permission: Need | null): string {
   }
   return needed.length > 1
     ? `The API key lacks one of the permissions ${listed(needed)}. Use a key that has them`
-    : `The API key lacks the permission ${permission}. Use a key that has it`;
+    : `The API key lacks the permission ${needed[0]}. Use a key that has it`;
 }
 
 function listed(permissions: readonly Permission[]): string {

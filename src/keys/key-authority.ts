@@ -62,7 +62,7 @@ async function memberAuthority(db: Directory, organizationId: string, id: string
   if (row.erasingAt !== null) throw new ApiError("organization_not_found");
   const { permissions, selfService } = row;
   const isAsRead = exists(db.select({ id: members.id }).from(members).where(isMemberAsRead({ id, permissions })));
-  const power = { permissions, expiresAt: null, ipAllowlist: [] };
+  const power = { permissions, expiresAt: null, ipAllowlist: [], draftsOnly: false };
   return { organizationId, power, lack: "You lack", selfService, isAsRead };
 }
 
@@ -84,7 +84,7 @@ export function ceilingsOf({ selfService }: Authority): SelfService {
  * @throws ApiError `permission_denied`
  */
 export function checkPower({ power, lack }: Authority, before: Power | null, after: Power): void {
-  const why = (before && whyLacking(power, before.permissions, lack)) ?? whyBeyond(power, after, lack);
+  const why = (before && whyLacking(power, before, lack)) ?? whyBeyond(power, after, lack);
   if (why !== null) throw new ApiError("permission_denied", { text: why });
 }
 
@@ -125,6 +125,7 @@ export function isKeyAsRead(key: ApiKey): SQL | undefined {
     eq(apiKeys.id, key.id),
     sql`json(${apiKeys.permissions}) is json(${sql.param(key.permissions, apiKeys.permissions)})`,
     sql`json(${apiKeys.ipAllowlist}) is json(${sql.param(key.ipAllowlist, apiKeys.ipAllowlist)})`,
+    eq(apiKeys.draftsOnly, key.draftsOnly),
     sql`${apiKeys.expiresAt} is ${key.expiresAt}`,
     sql`${apiKeys.revokedAt} is ${key.revokedAt}`,
     sql`${apiKeys.monthlyQuota} is ${key.monthlyQuota}`,

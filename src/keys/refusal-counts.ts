@@ -1,6 +1,6 @@
 import { callObject, NEARBY } from "../calls/call-object.ts";
 import type { Counts } from "../model/counts.ts";
-import type { RefusalReason } from "../model/key.ts";
+import type { CountedRefusal } from "../model/key.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { warnIfFails } from "../platform/log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
@@ -9,14 +9,14 @@ import { perIsolate } from "../platform/per-isolate.ts";
 const REPORT_AFTER_MS = 2_000;
 
 /** By key: refusals from this isolate's cache that the key's object has not counted yet. */
-const uncounted = perIsolate(() => new BoundedMap<string, Counts<RefusalReason>>(10_000));
+const uncounted = perIsolate(() => new BoundedMap<string, Counts<CountedRefusal>>(10_000));
 
 /** Counts a request that was refused from the cache. The key's object gets the count within two seconds. */
 export function countRefusal(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
   keyId: string,
-  reason: RefusalReason,
+  reason: CountedRefusal,
 ): void {
   const counts = uncounted(env).get(keyId);
   if (counts) {
@@ -31,7 +31,7 @@ export function countRefusal(
  * Takes the uncounted refusals of a key. The caller must report them to the key's object.
  * @returns null if there are none
  */
-export function takeRefusals(env: Env, keyId: string): Counts<RefusalReason> | null {
+export function takeRefusals(env: Env, keyId: string): Counts<CountedRefusal> | null {
   const counts = uncounted(env).get(keyId) ?? null;
   if (counts) uncounted(env).delete(keyId);
   return counts;

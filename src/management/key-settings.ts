@@ -40,6 +40,7 @@ const fields = {
       }),
     ),
   monthlyQuota: z.int().check(z.gte(0)),
+  draftsOnly: z.boolean(),
   expiresAt: instant,
 };
 
@@ -50,6 +51,7 @@ export const newKeyBody = z.object({
   ipAllowlist: optional(fields.ipAllowlist),
   rateLimit: optional(fields.rateLimit),
   monthlyQuota: optional(fields.monthlyQuota),
+  draftsOnly: optional(fields.draftsOnly),
   region: optional(z.enum(REGIONS)),
   expiresAt: optional(fields.expiresAt.check(z.refine((at) => at > Date.now(), "must be in the future"))),
 });
@@ -68,6 +70,7 @@ export const keyPatch = z.object({
     }),
   ),
   monthlyQuota: z.nullish(fields.monthlyQuota),
+  draftsOnly: z.nullish(fields.draftsOnly),
   expiresAt: z.nullish(fields.expiresAt),
 });
 

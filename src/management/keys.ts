@@ -68,6 +68,7 @@ export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z
       permissions: body.permissions ?? [...DEFAULT_PERMISSIONS],
       ipAllowlist: body.ipAllowlist ?? [],
       monthlyQuota: body.monthlyQuota ?? null,
+      draftsOnly: body.draftsOnly ?? false,
       region: body.region ?? null,
       quotaPeak: null,
       quotaPeakUntil: null,
@@ -114,7 +115,7 @@ async function insertByKey(db: Directory, authority: Authority, key: ApiKey, now
  */
 export async function patchKey(env: Env, actor: Actor, id: string, patch: z.output<typeof keyPatch>) {
   const db = directory(env);
-  const { name, rateLimit, permissions, ipAllowlist, monthlyQuota, expiresAt } = patch;
+  const { name, rateLimit, permissions, ipAllowlist, monthlyQuota, draftsOnly, expiresAt } = patch;
   return retryOnConflict(id, async () => {
     const authority = await authorityOf(db, actor);
     const ceilings = authority && ceilingsOf(authority);
@@ -123,6 +124,7 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
     const changes: Partial<ApiKey> = {
       ...(name !== undefined && { name }),
       ...(monthlyQuota !== undefined && { monthlyQuota }),
+      ...(draftsOnly !== undefined && { draftsOnly: draftsOnly ?? false }),
       ...(expiresAt !== undefined && { expiresAt }),
       ...(rateLimit !== undefined && mergedRate(env, before, rateLimit, ceilings)),
       ...(permissions !== undefined && { permissions: permissions ?? [...DEFAULT_PERMISSIONS] }),

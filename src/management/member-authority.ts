@@ -15,6 +15,10 @@ export const NO_LINK = { signInHash: null, signInUntil: null, signInBy: null } a
  * @throws ApiError `permission_denied`
  */
 export function checkWithin({ power }: Authority, permissions: readonly Permission[]): void {
+  if (power.draftsOnly && permissions.includes("messages:send")) {
+    const text = "The member has or gets the permission messages:send, which an API key with draftsOnly can't give";
+    throw new ApiError("permission_denied", { text });
+  }
   const lacked = [...new Set(permissions)].filter((permission) => !power.permissions.includes(permission));
   if (lacked.length === 0) return;
   const text = `The member has or gets permissions that you lack: ${lacked.join(", ")}. Ask someone who has them`;

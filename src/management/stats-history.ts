@@ -10,7 +10,7 @@ import { addCounts, type Counts } from "../model/counts.ts";
 import { atMost, queryInteger } from "../model/field.ts";
 import { BUCKETS, type BucketLength, bucketsOf, type History } from "../model/history.ts";
 import { isId } from "../model/id.ts";
-import type { RefusalReason } from "../model/key.ts";
+import type { CountedRefusal } from "../model/key.ts";
 import type { ChannelCounts } from "../model/organization.ts";
 import { responseTimes } from "../model/response-time.ts";
 import { attemptsOf, conversation, NO_REFUSALS } from "./stats.ts";
@@ -77,9 +77,9 @@ function presenter<Name extends string, Shown extends object, Whole extends obje
 const ofAnswers = (counts: ConversationCounts) => ({ responseTimes: responseTimes(counts) });
 
 export const keyHistory = presenter(
-  ({ admitted = 0, ...refused }: Counts<"admitted" | RefusalReason>) => ({
+  ({ admitted = 0, ...refused }: Counts<"admitted" | CountedRefusal>) => ({
     admitted,
-    refused: { ...NO_REFUSALS, ...(refused as Counts<RefusalReason>) },
+    refused: { ...NO_REFUSALS, ...(refused as Counts<CountedRefusal>) },
   }),
   () => ({}),
 );

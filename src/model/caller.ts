@@ -27,6 +27,8 @@ export interface Caller {
   isBound?: true;
   /** The channels whose bot the key is; absent for none. */
   botOf?: string[];
+  /** Set for a key that only writes drafts: nothing that it does reaches a contact. */
+  draftsOnly?: true;
   /** Set for a member: the name that contacts see. */
   publicName?: string;
   /** Set for a session that began with this passkey. */

@@ -52,6 +52,8 @@ export interface Draft {
   mediaId?: string | undefined;
   /** The service's own address, for the URL of the message's `/media`; absent without a file. */
   origin?: string | undefined;
+  /** The note with the draft that it sends, and who sends it. */
+  draft?: { noteId: string; by: CallerName } | undefined;
   /** The sender and the text from the directory, or the reason why the message can't be sent. */
   prepared: Prepared | RefusedDraft;
 }
@@ -341,6 +343,8 @@ export interface NoteDraft {
   content: string;
   mentions: string[];
   author: CallerName;
+  /** It is a draft of a message. It replaces the author's draft in the chat. */
+  isDraft?: boolean;
   /** What is wrong with it. It is the chat that refuses, because a repeat gets its note. */
   faults?: Fault[];
   /** As in `Draft`, but apart from messages' keys. */

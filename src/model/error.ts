@@ -45,6 +45,8 @@ export const ERRORS = {
     handshake_refused:
       "The handshake does not have the channel's verify token. Copy it again from the channel's screen",
     permission_denied: "The API key lacks a permission. Use a key that has it",
+    drafts_only:
+      "The API key has draftsOnly, so nothing that it does reaches a contact. Write a draft, or use another key",
     ip_not_allowed: "The address is not allowed. Add it to the key's ipAllowlist",
     self_service_off: "Only the operator manages the organization's keys. Ask the operator to turn on selfService",
     quota_exceeded: "Monthly quota exceeded",

@@ -15,16 +15,18 @@ export interface Power {
   permissions: readonly Permission[];
   expiresAt: number | null;
   ipAllowlist: readonly string[];
+  /** Whether nothing that it does reaches a contact. */
+  draftsOnly: boolean;
 }
 
 /** Whether a key ends, or works from some addresses only. What has neither would outlast it. */
-export function isBound({ expiresAt, ipAllowlist }: Power): boolean {
+export function isBound({ expiresAt, ipAllowlist }: Pick<Power, "expiresAt" | "ipAllowlist">): boolean {
   return expiresAt !== null || ipAllowlist.length > 0;
 }
 
 /** Why a key with the power `own` can't give `other` to a key, as the client reads it; null if it can. */
 export function whyBeyond(own: Power, other: Power, lack: Lack): string | null {
-  const lacking = whyLacking(own, other.permissions, lack);
+  const lacking = whyLacking(own, other, lack);
   if (lacking !== null) return lacking;
   const livesLonger = own.expiresAt !== null && (other.expiresAt === null || other.expiresAt > own.expiresAt);
   if (livesLonger) return "The other key would expire after the API key of this request";
@@ -35,8 +37,15 @@ export function whyBeyond(own: Power, other: Power, lack: Lack): string | null {
   return null;
 }
 
-/** Why a key with the power `own` can't manage a key with these permissions; null if it can. */
-export function whyLacking(own: Power, permissions: readonly Permission[], lack: Lack): string | null {
+/** Why a key with the power `own` can't manage a key that may do this; null if it can. */
+export function whyLacking(
+  own: Power,
+  { permissions, draftsOnly }: Pick<Power, "permissions" | "draftsOnly">,
+  lack: Lack,
+): string | null {
+  if (own.draftsOnly && !draftsOnly) {
+    return "The API key of this request has draftsOnly, and the other key would not have it";
+  }
   const lacked = permissions.filter((permission) => !own.permissions.includes(permission));
   if (lacked.length === 0) return null;
   const what = lacked.length > 1 ? "the permissions" : "the permission";

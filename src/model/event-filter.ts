@@ -9,8 +9,11 @@ const FAMILIES = [
 /** What a filter of types may have. */
 export const TYPE_PATTERNS: readonly string[] = [...EVENT_TYPES.filter((type) => type !== "ping"), ...FAMILIES];
 
-/** What a list, a stream or a webhook shows: types or families, and channels; null for all. */
-export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;
+/** What a list or a stream shows: types or families, and channels; null for all. */
+export interface FeedFilter extends Pick<WebhookFilter, "types" | "channels"> {
+  /** The id of the only chat; absent for all. */
+  chat?: string | undefined;
+}
 
 /**
  * Whether a filter lets an event through. An event without a channel passes a filter of channels.

@@ -28,6 +28,8 @@ export interface WindowState {
 /** The rules that a key's requests are checked against. Times are Unix milliseconds. */
 export interface KeyRules extends KeyLimits {
   permissions: readonly Permission[];
+  /** Whether it only writes drafts. Records that an earlier version stored don't have it. */
+  draftsOnly?: boolean;
   expiresAt: number | null;
   revokedAt: number | null;
   hash: string;
@@ -60,6 +62,7 @@ export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "ownRegion" 
     ...pick(key, "id", "organizationId", "name", "permissions", "ipAllowlist"),
     rateLimit: { limit: key.rateLimit, windowSeconds: key.windowSeconds },
     monthlyQuota: key.monthlyQuota,
+    draftsOnly: key.draftsOnly ?? false,
     region: key.region,
     expiresAt: isoTimeOrNull(key.expiresAt),
     revokedAt: isoTimeOrNull(key.revokedAt),
@@ -69,12 +72,19 @@ export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "ownRegion" 
   };
 }
 
-export type RefusalReason =
+export type RefusalReason = CountedRefusal | "drafts_only";
+
+/** How refusals are counted. `drafts_only` counts as `permission_denied`. */
+export type CountedRefusal =
   | "invalid_api_key"
   | "ip_not_allowed"
   | "permission_denied"
   | "rate_limited"
   | "quota_exceeded";
+
+export function countedAs(reason: RefusalReason): CountedRefusal {
+  return reason === "drafts_only" ? "permission_denied" : reason;
+}
 
 /** The longest time for which a grant lasts, in milliseconds. */
 export const GRANT_MS = 500;
@@ -107,5 +117,5 @@ export type Admission =
 /** How many requests of a key were admitted, and how many were refused for each reason. */
 export interface RequestCounts {
   admitted: number;
-  refused: Counts<RefusalReason>;
+  refused: Counts<CountedRefusal>;
 }

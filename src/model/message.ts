@@ -211,6 +211,7 @@ const sendFields = z.object({
   location: optional(locationBody),
   contacts: optional(contactsBody),
   replyTo: optional(bodyId),
+  draftId: optional(bodyId),
   template: optional(templatePartsBody),
   voice: z.pipe(
     optional(z.boolean()),

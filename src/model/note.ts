@@ -13,6 +13,8 @@ export interface Note {
   /** The seq of the chat's newest message when it was written; 0 if there was none. */
   afterSeq: number;
   createdAt: string;
+  /** It is a draft of a message, which a person sends, changes or deletes. */
+  draft?: true | undefined;
   deletedAt?: string | undefined;
 }
 
@@ -30,8 +32,14 @@ export type Mentions = Record<string, Mention>;
 
 /** A note as events show it. */
 export function withoutContent(note: Note): Omit<Note, "content"> {
-  const facts = pick(note, "id", "chatId", "author", "mentions", "afterSeq", "createdAt");
-  return note.deletedAt === undefined ? facts : { ...facts, deletedAt: note.deletedAt };
+  return {
+    ...pick(note, "id", "chatId", "author", "mentions", "afterSeq", "createdAt"),
+    ...(note.draft && { draft: true }),
+    ...(note.deletedAt !== undefined && { deletedAt: note.deletedAt }),
+  };
 }
 
+/** Drafts don't count. */
 export const MAX_NOTES = 1_000;
+/** Each author has at most one in a chat. */
+export const MAX_DRAFTS = 100;

@@ -34,7 +34,7 @@ export const DEFAULT_PERMISSIONS: readonly Permission[] = [
   "messages:send",
 ];
 
-/** What needs more than one permission. */
+/** What needs more than one permission, or more than a permission. */
 const COMBINED = {
   // A key that configures webhooks can send all events to itself.
   "webhooks:write": ["webhooks:write", "events:read"],
@@ -46,6 +46,8 @@ const COMBINED = {
   "search:read": ["chats:read", "messages:read"],
   // It copies what all messages say into an index.
   "search:write": ["channels:write", "messages:read"],
+  // What reaches the contact or changes a message that waits. No key with `draftsOnly` may do it.
+  "contact:reach": ["messages:send"],
 } as const satisfies Record<string, readonly Permission[]>;
 
 /** What needs only one of several permissions. */
@@ -63,7 +65,7 @@ export type Need = Permission | keyof typeof COMBINED | keyof typeof EITHER;
 export type ReadNeed = Extract<Need, `${string}:read`> | "messages:send";
 
 /** What the routes need with which an organization's software writes all day. */
-export type DailyNeed = "chats:write" | "messages:send" | "notes:write" | "notes:delete";
+export type DailyNeed = "chats:write" | "messages:send" | "contact:reach" | "notes:write" | "notes:delete";
 
 /** The permissions that a route needs: all of them, or one if `needsOnlyOne`. */
 export function neededPermissions(need: Need): readonly Permission[] {
@@ -80,6 +82,15 @@ export function needsOnlyOne(need: Need): boolean {
 export function allow(permissions: readonly Permission[], need: Need): boolean {
   const isGiven = (needed: Permission) => permissions.includes(needed);
   return needsOnlyOne(need) ? neededPermissions(need).some(isGiven) : neededPermissions(need).every(isGiven);
+}
+
+/** Why a client can't do what needs `need`; null if it can. */
+export function lackOf(
+  { permissions, draftsOnly = false }: { permissions: readonly Permission[]; draftsOnly?: boolean },
+  need: Need | null,
+): "permission_denied" | "drafts_only" | null {
+  if (need !== null && !allow(permissions, need)) return "permission_denied";
+  return draftsOnly && need === "contact:reach" ? "drafts_only" : null;
 }
 
 /** Whether a member can be assigned chats: one who may answer or change them. */

@@ -143,6 +143,8 @@ export const newMessage: RequestBodySpec = {
       "Sends the message only if the chat's newest message has this `seq`, and no scheduled message is due within 15 seconds. Otherwise the response is 409 `chat_moved_on`.",
     ifOpen:
       "`true` sends the message only before the chat's `replyUntil`. Otherwise the response is 409 `window_closed`. A scheduled message is checked again when it is due, and then ends as FAILED with this code.",
+    draftId:
+      "The id of a note with `draft` that the message sends. The note is deleted in the same commit, so a draft is sent once: if it is gone, the response is 404 `note_not_found`. Needs `notes:write` too.",
     interactive: `Choices below the text, which then has at most ${MAX_INTERACTIVE_CONTENT.toLocaleString("en")} characters. With a \`mediaUrl\` and a type (not AUDIO), the media stands above the text. The channel shows all of it: as buttons, as a list, or as lines of text. Can't be combined with \`templateId\`, \`location\` or \`contacts\`.`,
     "interactive.choices":
       "The choices, all of one type. `reply`: the contact answers with its `title`, and the answer has its `id`. `link`: opens a page. `location`: asks for the contact's location, and is the only choice. Titles and ids are unique.",

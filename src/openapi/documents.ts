@@ -1,6 +1,7 @@
 import { networkLabels } from "../model/channel-kind.ts";
 import { ERRORS, type ErrorCode } from "../model/error.ts";
 import { ACT_OPERATIONS } from "./act-operations.ts";
+import { AGENT_OPERATIONS } from "./agent-operations.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { EXPORT_OPERATIONS, operatorExportOperations } from "./export-operations.ts";
@@ -91,6 +92,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     Events: "What happened in an organization, in order.",
     Export: "Chats and their messages as lines of JSON.",
     Webhooks: "URLs that the service calls with events.",
+    Agents: "Tools for AI agents, by the Model Context Protocol.",
     Key: "The API key of the request.",
     Organization: "The customer that the key belongs to.",
     Keys: "The API keys of the organization.",
@@ -121,6 +123,15 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
       defaults: {
         limited: true,
         errors: [...ERRORS_OF_ALL, "permission_denied", "ip_not_allowed", "quota_exceeded"],
+      },
+    },
+    {
+      // Its faults of the input are those of JSON-RPC.
+      operations: AGENT_OPERATIONS,
+      defaults: {
+        limited: true,
+        errors: [...ERRORS_OF_ALL.filter((code) => code !== "validation_failed"), "ip_not_allowed", "quota_exceeded"],
+        suffix: "OfAgents",
       },
     },
     { operations: WEB_OPERATIONS, defaults: WEB_DEFAULTS, server: ROOT_SERVER, open: true },

@@ -27,12 +27,15 @@ const MEANINGS: Record<ErrorCode, string> = {
   access_invalid: "Console: the request has no valid token of Cloudflare Access.",
   access_unknown: "Console: the person whom Cloudflare Access signed in is neither a member nor an operator.",
   sign_in_too_old: "Console: a change of passkeys needs a sign-in within the last 10 minutes.",
-  cross_site: "Console: the request was not made by a page of the console.",
+  cross_site:
+    "Console: the request was not made by a page of the console. Or a browser called the endpoint for agents: the request has the header `Origin`.",
   webhook_not_genuine: "A webhook is not signed by the channel's network.",
   https_required: "The request came over plain http. Its secrets were readable on their way, so replace them.",
   handshake_refused: "A webhook's handshake does not have the channel's verify token.",
   permission_denied:
     "The key lacks the permission that the text names, or would give another key more permissions than it has.",
+  drafts_only:
+    "The key has `draftsOnly`, and the request would reach the contact or change a message that waits. Write a draft, or use another key.",
   ip_not_allowed: "The key's allow-list does not contain the client's address.",
   self_service_off: "The operator has not allowed the organization's keys to manage keys.",
   quota_exceeded:

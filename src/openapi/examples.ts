@@ -84,6 +84,7 @@ const key: Example<typeof resources.keySchema> = {
   ipAllowlist: ["192.0.2.0/24"],
   rateLimit: { limit: 300, windowSeconds: 60 },
   monthlyQuota: 100_000,
+  draftsOnly: false,
   region: null,
   expiresAt: null,
   revokedAt: null,

@@ -64,6 +64,8 @@ export interface RequestBodySpec {
   more?: Record<string, object>;
   /** Whether an empty body counts as `{}`. */
   mayBeEmpty?: boolean;
+  /** Whether it follows the rules of another protocol, so that no response has warnings. */
+  isForeign?: boolean;
 }
 
 /** A response that is not an error. */
@@ -141,7 +143,7 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
       ...Object.fromEntries(
         responses.map((response) => [
           response.status,
-          writeResponse(body ? withWarnings(response) : response, defaults, schemas),
+          writeResponse(body && !body.isForeign ? withWarnings(response) : response, defaults, schemas),
         ]),
       ),
       ...errorResponses(errorsOf(operation, permission, defaults), defaults, components),
@@ -163,6 +165,7 @@ function errorsOf(operation: OperationSpec, permission: Need | null | undefined,
   const ofIds = idsIn(path).map(({ error }) => error);
   const codes = new Set<ErrorCode>([...defaults.errors, ...ofIds, ...errors]);
   if (permission === null) codes.delete("permission_denied");
+  if (permission === "contact:reach") codes.add("drafts_only");
   if (permission && hasCeiling(id, method, permission)) codes.add("audit_full");
   if (body) codes.add("body_too_large").add("media_type");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
@@ -299,7 +302,7 @@ function errorResponses(
       const name = `${ofStatus.map(pascalCase).join("Or")}${suffix}`;
       responses[name] ??= {
         description: errorDescription(ofStatus),
-        headers: errorHeaders(status, limited),
+        headers: errorHeaders(status, limited, ofStatus.includes("cross_site")),
         content: errorContent(ofStatus, schemas),
       };
       return [status, { $ref: `#/components/responses/${name}` }];
@@ -307,14 +310,17 @@ function errorResponses(
   );
 }
 
-/** A 429 for an address has the headers of its own limit. A 5xx can come before the key's rate limit is known. */
-function errorHeaders(status: number, limited: boolean): Record<string, object> {
+/**
+ * A 429 for an address has the headers of its own limit. A 5xx can come before the key's rate limit is known.
+ * @param isEarly whether this error can come before it too
+ */
+function errorHeaders(status: number, limited: boolean, isEarly: boolean): Record<string, object> {
   const names: HeaderName[] = ["X-Request-Id"];
   if (status === 401) names.push("WWW-Authenticate");
   if (status === 429 || status === 503) names.push("Retry-After");
   if (status === 429) names.push(...LIMIT_HEADERS.filter((name) => name.startsWith("X-")));
   if (!limited || status === 401) return always(names);
   const others = LIMIT_HEADERS.filter((name) => !names.includes(name));
-  if (status === 429 || status >= 500) return { ...always(names), ...sometimes(others) };
+  if (status === 429 || status >= 500 || isEarly) return { ...always(names), ...sometimes(others) };
   return always([...names, ...others]);
 }

@@ -31,6 +31,7 @@ const anyPagination = z.union([paginationSchema, cursorPaginationSchema, walkPag
 const { chat, message, pagination } = examples;
 
 const ERRORS_OF_SENDS = [
+  "note_not_found",
   "missing_field",
   "sender_not_found",
   "template_not_found",

@@ -246,6 +246,7 @@ export const noteSchema = resource<Note>()(
     mentions: z.array(z.string()).describe("The ids of the members whom it is for"),
     afterSeq: count.describe("The `seq` of the chat's newest message when it was written. 0: there was none"),
     createdAt: time("When it was written"),
+    draft: z.literal(true).optional().describe("It is a draft of a message, which a person sends"),
     deletedAt: timeIfSet("When it was deleted"),
   }),
 );
@@ -268,6 +269,7 @@ export const keySchema = resource<ReturnType<typeof presentKey>>()(
       windowSeconds: count.describe("The length of a window in seconds"),
     }),
     monthlyQuota: countOrNull("The maximum number of requests in a calendar month in UTC. Null: no quota"),
+    draftsOnly: z.boolean().describe("Whether the key only writes drafts: nothing that it does reaches a contact"),
     region: z
       .enum(REGIONS)
       .nullable()

@@ -181,7 +181,7 @@ function requestFaults(
 function warningFaults({ name, operation, document }: KnownOperation, { sent, received }: Exchange): string[] {
   const ofJson = operation.requestBody?.content["application/json"];
   if (!ofJson || sent === undefined || sent === "" || sent instanceof ReadableStream) return [];
-  const { warnings = [] } = received as { warnings?: string[] };
+  const { warnings = [] } = (received ?? {}) as { warnings?: string[] };
   const schema = () => closed(withDefinitions(ofJson.schema, document));
   const unknown = faultsIn(`${name} body without others`, schema, parsedBody(sent));
   // The documents have the fields of all kinds of channels together.

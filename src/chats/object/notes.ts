@@ -8,18 +8,23 @@ import type {
   RefusedDraft,
   Unknown,
 } from "../../model/chat-answers.ts";
-import { MAX_NOTES, type Mention, type Mentions, type Note, withoutContent } from "../../model/note.ts";
+import { MAX_DRAFTS, MAX_NOTES, type Mention, type Mentions, type Note, withoutContent } from "../../model/note.ts";
 import { readListCursor, writeListCursor } from "../../model/opaque.ts";
 import type { ChatFiles } from "./files/chat-files.ts";
 import type { ChatTables, LateTable } from "./log/chat-tables.ts";
+import type { NewEvent } from "./log/event-log.ts";
 import { isFull } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
+import type { Addition } from "./log/rows.ts";
 
 /** How many blank deleted notes are kept, and for how long, so that a repeated request finds its note. */
 const MAX_DELETED = 1_000;
 const DELETED_KEPT_MS = 30 * 86_400_000;
 /** The key under which it is stored who is mentioned. */
 const MENTIONS = "mentions";
+/** The key under which the id of each author's draft is stored. */
+const DRAFTS = "drafts";
+const DROP_ONE = "Send or delete one first";
 /** The longest notes have 25 KB as JSON. */
 const EXPORTED_AT_ONCE = 20;
 
@@ -29,6 +34,12 @@ const NO_NOTES: Known = { count: 0, oldestAt: null };
 type NoteRow = { n: number; doc: string; fingerprint: string | null; deletedAt: number | null };
 
 const COLUMNS = "n, doc, fingerprint, deleted_at as deletedAt";
+
+/** What deletes a note, in a commit. `doc`: the JSON of the blank note. `write` returns what is known after it. */
+interface Deletion extends Addition {
+  doc: string;
+  write: () => Known | undefined;
+}
 
 interface Parts {
   storage: { kv: SyncKvStorage };
@@ -57,8 +68,8 @@ export class Notes {
    * Stores a note, once for an idempotency key and once for a call that is repeated. Both are checked first: a repeat
    * gets its note even if a member whom it mentions was deleted by now.
    */
-  add({ chatId }: ChatIdentity, draft: NoteDraft): Exclude<AddNoteAnswer, Unknown> {
-    const { id, author, content, mentions, fingerprint, idempotencyHash: dedupe } = draft;
+  add({ chatId }: ChatIdentity, given: NoteDraft): Exclude<AddNoteAnswer, Unknown> {
+    const { id, author, content, mentions, isDraft = false, fingerprint, idempotencyHash: dedupe } = given;
     const earlier = this.#where("id = ?", id);
     if (earlier) return { outcome: "stored", doc: earlier.doc, replayed: false };
     const first = dedupe === null ? null : this.#where("dedupe = ?", dedupe);
@@ -67,32 +78,44 @@ export class Notes {
       return { outcome: "refused", code: "idempotency_mismatch" };
     }
     if (first) return { outcome: "stored", doc: first.doc, replayed: true };
-    const refusal = this.refusalOf(draft);
+    const refusal = this.refusalOf(given);
     if (refusal) return refusal;
     const { count, oldestAt } = this.#read();
+    const drafts = this.#drafts();
+    const replaced = isDraft ? this.takeDraft(drafts[author.id], author) : null;
     const at = Date.now();
     const createdAt = new Date(at).toISOString();
     const afterSeq = this.#log.newest().seq;
     const note: Note = { id, chatId, author, content, mentions, afterSeq, createdAt };
+    if (isDraft) note.draft = true;
     const doc = JSON.stringify(note);
-    this.#commit("note.created", { note: withoutContent(note) }, at, () => {
+    const created: NewEvent = { type: "note.created", seq: null, note: { note: withoutContent(note) }, at };
+    this.#commit(replaced ? [replaced.event, created] : [created], () => {
+      const known = replaced ? replaced.write() : { count, oldestAt };
       this.#notes.insert(
         "insert into notes (id, doc, dedupe, fingerprint, created_at) values (?, ?, ?, ?, ?)",
         ...[id, doc, dedupe, fingerprint, at],
       );
       const mentioned = Object.fromEntries(mentions.map((memberId) => [memberId, { noteId: id, afterSeq, at }]));
       if (mentions.length > 0) this.#kv.put(MENTIONS, { ...this.mentions(), ...mentioned });
+      if (isDraft) this.#kv.put(DRAFTS, { ...this.#drafts(), [author.id]: id });
       this.#files.keepChat();
-      return { count: count + 1, oldestAt: Math.min(oldestAt ?? at, at) };
+      return known && { count: known.count + 1, oldestAt: Math.min(known.oldestAt ?? at, at) };
     });
     return { outcome: "stored", doc, replayed: false };
   }
 
-  /** Why a new note can't be stored; null if it can. */
-  refusalOf({ faults = [] }: NoteDraft): RefusedDraft | null {
+  /** Why a new note can't be stored; null if it can. A draft takes the place of the one that its author has. */
+  refusalOf({ faults = [], isDraft = false, author }: NoteDraft): RefusedDraft | null {
     if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
     if (isFull(this.#log)) return { outcome: "refused", code: "chat_full" };
-    return this.#read().count >= MAX_NOTES ? { outcome: "refused", code: "note_limit" } : null;
+    const drafts = this.#drafts();
+    const draftCount = Object.keys(drafts).length;
+    if (!isDraft) {
+      return this.#read().count - draftCount >= MAX_NOTES ? { outcome: "refused", code: "note_limit" } : null;
+    }
+    if (draftCount < MAX_DRAFTS || this.takeDraft(drafts[author.id], author)) return null;
+    return { outcome: "refused", code: "note_limit", text: `The chat already has ${MAX_DRAFTS} drafts. ${DROP_ONE}` };
   }
 
   /** The notes behind a cursor or before a note, or the newest ones, newest first. */
@@ -116,8 +139,20 @@ export class Notes {
   }
 
   /**
+   * What deletes a draft, in the commit that stores what takes its place.
+   * @param id undefined for none
+   * @returns null if there is no such draft
+   */
+  takeDraft(id: string | undefined, by: CallerName): Deletion | null {
+    const row = id === undefined ? null : this.#where("id = ?", id);
+    if (!row || row.deletedAt !== null) return null;
+    const note = JSON.parse(row.doc) as Note;
+    return note.draft ? this.#deletion(row.n, note, by, this.#known) : null;
+  }
+
+  /**
    * Deletes a note.
-   * @param mayAll whether `by` may delete those of others
+   * @param mayAll whether `by` may delete those of others. Everybody may delete drafts
    * @param isRepeat an earlier call may have deleted it
    */
   delete(id: string, by: CallerName, mayAll: boolean, isRepeat: boolean): Exclude<DeleteNoteAnswer, Unknown> {
@@ -126,21 +161,32 @@ export class Notes {
     if (row.deletedAt !== null) return isRepeat ? { outcome: "ok", doc: row.doc } : { outcome: "no_note" };
     const note = JSON.parse(row.doc) as Note;
     const isAuthor = note.author.type === by.type && note.author.id === by.id;
-    if (!isAuthor && !mayAll) return { outcome: "not_author" };
+    if (!isAuthor && !mayAll && !note.draft) return { outcome: "not_author" };
+    const { doc, event, write } = this.#deletion(row.n, note, by, this.#read());
+    this.#commit([event], write);
+    return { outcome: "ok", doc };
+  }
+
+  /** @param known undefined if it was not read */
+  #deletion(n: number, note: Note, by: CallerName, known: Known | undefined): Deletion {
     const at = Date.now();
     const blank: Note = { ...note, content: "", deletedAt: new Date(at).toISOString() };
     const doc = JSON.stringify(blank);
-    const { count, oldestAt } = this.#read();
-    this.#commit("note.deleted", { note: withoutContent(blank), by }, at, () => {
-      this.#notes.run("update notes set doc = ?, fingerprint = null, deleted_at = ? where n = ?", doc, at, row.n);
-      const query = `delete from notes where deleted_at <= ? or n in
-        (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)
-        returning n`;
-      const removed = this.#notes.run(query, at - DELETED_KEPT_MS, MAX_DELETED);
-      if (note.mentions.length > 0) this.#storeMentions();
-      return removed.length === 0 ? { count: count - 1, oldestAt } : undefined;
-    });
-    return { outcome: "ok", doc };
+    return {
+      doc,
+      event: { type: "note.deleted", seq: null, note: { note: withoutContent(blank), by }, at },
+      write: () => {
+        this.#known = undefined;
+        this.#notes.run("update notes set doc = ?, fingerprint = null, deleted_at = ? where n = ?", doc, at, n);
+        const query = `delete from notes where deleted_at <= ? or n in
+          (select n from notes where deleted_at is not null order by deleted_at desc, n desc limit -1 offset ?)
+          returning n`;
+        const removed = this.#notes.run(query, at - DELETED_KEPT_MS, MAX_DELETED);
+        if (note.mentions.length > 0) this.#storeMentions();
+        if (note.draft) this.#storeDrafts();
+        return known && removed.length === 0 ? { ...known, count: known.count - 1 } : undefined;
+      },
+    };
   }
 
   /**
@@ -171,6 +217,7 @@ export class Notes {
     this.#known = undefined;
     this.#notes.run("delete from notes where created_at <= ?", at);
     if (this.mentions()) this.#storeMentions();
+    this.#storeDrafts();
     return true;
   }
 
@@ -192,17 +239,24 @@ export class Notes {
     this.#kv.put(MENTIONS, Object.fromEntries(entries));
   }
 
+  /** The id of each author's draft, by the author's id. */
+  #drafts(): Record<string, string> {
+    return (this.#notes.exists ? this.#kv.get<Record<string, string>>(DRAFTS) : undefined) ?? {};
+  }
+
+  /** Forgets the drafts that are deleted. */
+  #storeDrafts(): void {
+    const drafts = Object.entries(this.#drafts());
+    const kept = drafts.filter(([, id]) => this.#where("id = ?", id)?.deletedAt === null);
+    if (kept.length < drafts.length) this.#kv.put(DRAFTS, Object.fromEntries(kept));
+  }
+
   /** @param write returns what is known after it; undefined to read it again */
-  #commit(
-    type: "note.created" | "note.deleted",
-    note: Record<string, unknown>,
-    at: number,
-    write: () => Known | undefined,
-  ): void {
+  #commit(events: NewEvent[], write: () => Known | undefined): void {
     // Nothing is known after a commit that failed.
     this.#known = undefined;
     let known: Known | undefined;
-    this.#log.commit([{ type, seq: null, note, at }], () => {
+    this.#log.commit(events, () => {
       known = write();
     });
     this.#known = known;

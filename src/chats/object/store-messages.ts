@@ -38,6 +38,7 @@ import type { MessageLog } from "./log/message-log.ts";
 import { receivedDedupe } from "./log/network-ids.ts";
 import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import type { NewMessage } from "./log/rows.ts";
+import type { Notes } from "./notes.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { RowWithoutSeq } from "./scheduled/scheduled-rows.ts";
 import { crossingText, type SendConditions } from "./send-conditions.ts";
@@ -57,6 +58,7 @@ interface Parts {
   handover: Pick<Handover, "isHandedOver" | "takenOver">;
   work: Pick<ChatWork, "changeTo">;
   contact: Pick<ContactAddresses, "enterTopic">;
+  notes: Pick<Notes, "takeDraft">;
   /** How many messages wait for their network. */
   depth(): number;
 }
@@ -103,6 +105,8 @@ export class MessageStore {
     if (unmet) return { outcome: "refused", code: unmet };
     const noQuote = this.#quoteFault(draft);
     if (noQuote) return noQuote;
+    const sentDraft = draft.draft && this.#parts.notes.takeDraft(draft.draft.noteId, draft.draft.by);
+    if (sentDraft === null) return { outcome: "refused", code: "note_not_found", text: DRAFT_GONE };
     const file = repeated ? this.#repeatedFile(draft, repeated) : this.#fileOf(identity, draft, given);
     if ("outcome" in file) return file;
     const { fingerprint } = draft;
@@ -112,7 +116,7 @@ export class MessageStore {
     const sender = { ...draft.prepared, text, senderName: isDelivered(identity) ? undefined : senderName };
     const { accepted: shown, prepared } = forChannel(identity, { ...draft, type: file.type }, sender, file.media);
     const isNamed = senderName !== undefined;
-    const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed, isBot };
+    const accepted = { ...shown, ...pick(file, "media", "takeFile"), isNamed, isBot, sentDraft };
     const now = Date.now();
     if (draft.scheduledAt != null && draft.scheduledAt > now) {
       const stored = scheduled.accept(identity, accepted, prepared, dedupe, draft.scheduledAt);
@@ -135,6 +139,7 @@ export class MessageStore {
       isNamed,
       isBot,
       isParting,
+      sentDraft,
       ...pick(file, "media", "takeFile"),
     };
     const doc = this.#append(identity, row, depth, person);
@@ -268,6 +273,8 @@ export class MessageStore {
     return { media: file, type: typeOfFile(file, webSpec), text, takeFile: () => this.#parts.files.use(file) };
   }
 }
+
+const DRAFT_GONE = "The draft was sent, changed or deleted meanwhile. Read the chat's messages and notes";
 
 /** Whether a network delivers the messages of a chat. */
 function isDelivered({ channelKind }: ChatIdentity): boolean {

@@ -348,6 +348,12 @@ export const RESOURCES = {
         orNull(rateLimitOf),
       ),
       quota: limitField("monthlyQuota", "Requests per month; no quota by default"),
+      "drafts-only": field(
+        "on|off",
+        "draftsOnly",
+        "Whether the key only writes drafts, which a person sends; off by default",
+        orNull(switchOf),
+      ),
       region: field("region", "region", "Where the software that uses the key runs, for example weur"),
       expires: field(
         "time",

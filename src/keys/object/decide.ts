@@ -1,5 +1,5 @@
 import { GRANT_MS, type KeyRules, type RefusalReason, type WindowState } from "../../model/key.ts";
-import { allow, type Need } from "../../model/permission.ts";
+import { lackOf, type Need } from "../../model/permission.ts";
 import {
   type Counters,
   countUnits,
@@ -93,12 +93,7 @@ export function reasonToRefuse(
 ): RefusalReason | null {
   if (!isLive(rules, hash, now)) return "invalid_api_key";
   if (!addressAllowed) return "ip_not_allowed";
-  if (!isPermitted(rules, permission)) return "permission_denied";
-  return null;
-}
-
-function isPermitted({ permissions }: KeyRules, permission: Need | null): boolean {
-  return permission === null || allow(permissions, permission);
+  return lackOf(rules, permission);
 }
 
 /** Whether the key and the secret with this hash are valid. */

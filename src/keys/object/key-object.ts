@@ -4,6 +4,8 @@ import { addCounts, type Counts } from "../../model/counts.ts";
 import { isBound } from "../../model/escalation.ts";
 import {
   type Admission,
+  type CountedRefusal,
+  countedAs,
   type KeyRecord,
   presentKey,
   type RefusalReason,
@@ -29,10 +31,12 @@ export interface AdmissionRequest {
   hash: string;
   address: string | null;
   permission: Need | null;
+  /** Whether the request is for `contact:reach`. Then `permission` is the one that this needs. */
+  reaches?: boolean;
   /** The number of requests in the batch, at least 1. */
   units: number;
   /** Requests that the calling isolate refused from its cache since its last report. */
-  refused?: Counts<RefusalReason>;
+  refused?: Counts<CountedRefusal>;
   /** The caller reads the answer as text. */
   asText?: boolean;
   /** The calling isolate's requests like this one in about a second. Absent: it takes no grant. */
@@ -115,7 +119,7 @@ export class KeyObject extends DurableObject<Env> {
    * Counts requests that an isolate refused from its cache, once for each `call`. Stores nothing for a key that doesn't
    * exist.
    */
-  async countRefused(id: string, refused: Counts<RefusalReason>, call: string): Promise<void> {
+  async countRefused(id: string, refused: Counts<CountedRefusal>, call: string): Promise<void> {
     const record = await this.#record.read(id);
     if (!record || this.#record.isGone || this.#countedCalls.has(call)) return;
     this.#countedCalls.set(call, true);
@@ -150,7 +154,7 @@ export class KeyObject extends DurableObject<Env> {
       this.#reservation,
       {
         hash: asked.hash,
-        permission: asked.permission,
+        permission: asked.reaches ? "contact:reach" : asked.permission,
         addressAllowed: this.#isAllowed(record.ipAllowlist, asked.address),
         units: asked.units,
         pace: mayGrant ? (asked.pace ?? 0) : 0,
@@ -158,7 +162,11 @@ export class KeyObject extends DurableObject<Env> {
       now,
     );
     if (decision.outcome === "refused") {
-      this.#count(record, { refused: addCounts({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
+      this.#count(
+        record,
+        { refused: addCounts({ [countedAs(decision.reason)]: asked.units }, asked.refused ?? {}) },
+        false,
+      );
       return { ...decision, final: isFinal(record, asked.hash) };
     }
     this.#counters = decision.counters;
@@ -182,6 +190,7 @@ export class KeyObject extends DurableObject<Env> {
         region,
         ...(isBound(record) && { isBound: true }),
         ...(botOf.length > 0 && { botOf }),
+        ...(record.draftsOnly && { draftsOnly: true }),
       },
       window: decision.window,
       ...(decision.ahead && { grant: decision.ahead }),

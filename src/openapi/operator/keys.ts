@@ -28,6 +28,8 @@ const descriptions = {
   "rateLimit.windowSeconds": "The length of a window in seconds.",
   monthlyQuota:
     "The maximum number of requests in a calendar month in UTC. Default: no quota. Required if the organization's `selfService` has a ceiling for the sum of quotas, and a key or member makes the request.",
+  draftsOnly:
+    "Whether the key only writes drafts, which a person sends. What reaches the contact or changes a message that waits answers 403 `drafts_only`, whatever the permissions. Such a key can create, change and rotate only such keys. Default: false.",
   expiresAt: "When the key expires: RFC 3339, before the year 10000, and in the future for a new key. Default: never.",
 };
 const REGION =

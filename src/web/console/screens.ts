@@ -24,4 +24,5 @@ export { SearchBar } from "./inbox/search-bar.tsx";
 export { SearchResults } from "./inbox/search-results.tsx";
 export { ReachLinked } from "./inbox/reach-linked.tsx";
 export * from "../shared/later.ts";
+export { DraftActs } from "./inbox/draft-acts.tsx";
 export { NoteComposer } from "./notes/note-composer.tsx";

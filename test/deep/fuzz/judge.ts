@@ -22,6 +22,8 @@ export function faultOf(method: string, route: string, { status, headers, text, 
 
 function faultOfError(status: number, headers: Headers, body: Record<string, unknown> | null): string | null {
   if (body === null || !headers.get("Content-Type")?.startsWith("application/json")) return "an error that is no JSON";
+  // The endpoint for agents has the faults of JSON-RPC.
+  if (body.jsonrpc === "2.0") return [400, 404].includes(status) && body.error ? null : `${status} of JSON-RPC`;
   const { code, message, error, errors, ...others } = body;
   const known = ERRORS[code as ErrorCode];
   if (!known || known.status !== status) return `${status} with the code ${JSON.stringify(code)}`;

@@ -64,6 +64,18 @@ const channel = ["chn"];
 const webhook = ["whk"];
 const webhookChat = ["whk", "cht"];
 
+/** JSON-RPC: the tools call the other routes. */
+const agentBody = z.object({
+  jsonrpc: z.literal("2.0"),
+  id: z.int(),
+  method: z.enum(["tools/call", "tools/list", "initialize", "ping"]),
+  params: z.object({
+    name: z.enum(["list_chats", "get_chat", "list_messages", "send_message", "wait_for_messages", "set_state"]),
+    arguments: z.record(z.string(), z.union([z.string(), z.int(), z.boolean()])),
+    protocolVersion: z.string(),
+  }),
+});
+
 /** A file's signed link: what is not signed must find nothing. */
 const linkQuery = z.object({ until: z.string(), signature: z.string() });
 
@@ -175,6 +187,7 @@ const PUBLIC: Record<string, Shape> = {
   "POST /api/v1/chats/:id/messages/:messageId/resend": { ids: message, body: resendBody, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/attempts": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/notes": { ids: chat, query: notesQuery, weight: 3 },
+  "POST /api/v1/mcp": { body: agentBody, weight: 3 },
   "POST /api/v1/chats/:id/notes": { ids: chat, body: noteBody, weight: 3 },
   "DELETE /api/v1/chats/:id/notes/:noteId": { ids: ["cht", "note"], weight: 2 },
   "GET /api/v1/chats/:id/scheduled": { ids: chat, query: afterQuery, weight: 3 },
@@ -194,9 +207,9 @@ const PUBLIC: Record<string, Shape> = {
 
 const CONSOLE_ORGANIZATION = "/console/api/organizations/:organizationId";
 
-/** The console has the routes of the public API for one organization, without the one about a key itself. */
+/** The console has the routes of the public API for one organization, without those about a key itself and for agents. */
 function consoleShapes(): Record<string, Shape> {
-  const shared = Object.entries(PUBLIC).filter(([route]) => route !== "GET /api/v1/key");
+  const shared = Object.entries(PUBLIC).filter(([route]) => !["GET /api/v1/key", "POST /api/v1/mcp"].includes(route));
   return Object.fromEntries(
     shared.map(([route, { ids = [], weight = 1, ...shape }]) => [
       route.replace("/api/v1", CONSOLE_ORGANIZATION),

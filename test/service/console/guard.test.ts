@@ -17,7 +17,10 @@ test("the console has the routes of an organization's keys", () => {
   const expected = routesBelow("/api/v1/").map(([method, path]) => `${method} ${below(path)}`);
   const known = ROUTES.map((route) => route.join(" "));
   expect(known.length).toBeGreaterThan(50);
-  expect(expected.filter((route) => !known.includes(route))).toEqual(["GET /console/api/organizations/none/key"]);
+  expect(expected.filter((route) => !known.includes(route))).toEqual([
+    "GET /console/api/organizations/none/key",
+    "POST /console/api/organizations/none/mcp",
+  ]);
 });
 
 test.each(ROUTES)("%s %s needs a session", async (method, path) => {

@@ -125,7 +125,8 @@ test("each public route needs the permission that the guide names", async () => 
   for (const [route = "", permission = ""] of listed) {
     const [method = "", path = ""] = route.replaceAll("`", "").replace("/api/v1", "").split(" ");
     const answer = await client(secret)(method, path.replace(/\{\w+\}/g, "x"));
-    if (permission === "any") expect(answer.status, route).toBe(200);
+    // Without a body, the endpoint for agents has nothing to answer.
+    if (permission === "any") expect(answer.status, route).toBe(route.endsWith("/mcp`") ? 400 : 200);
     else expect(answer.body.message.match(/\w+:\w+/g), route).toEqual(permission.match(/\w+:\w+/g));
   }
 });

@@ -47,7 +47,7 @@ test.each([
 test("each error is on an operation, except those of requests without an operation", () => {
   const described = new Set<string>(OPERATIONS.flatMap(({ name }) => codesOf(name)));
   const ofWebhooks = ["webhook_not_genuine", "handshake_refused"];
-  const ofConsole = ["not_signed_in", "wrong_token", "link_invalid", "access_invalid", "access_unknown", "cross_site"];
+  const ofConsole = ["not_signed_in", "wrong_token", "link_invalid", "access_invalid", "access_unknown"];
   const ofPasskeys = Object.keys(ERRORS).filter((code) => code.startsWith("passkey_") || code === "sign_in_too_old");
   expect([...described, ...UNMATCHED_CODES, ...ofWebhooks, ...ofConsole, ...ofPasskeys].sort()).toEqual(
     Object.keys(ERRORS).sort(),
@@ -61,6 +61,7 @@ test("a code that a route throws is on its operation", () => {
     "chat_full",
     "chat_moved_on",
     "chat_not_found",
+    "drafts_only",
     "handed_over",
     "idempotency_mismatch",
     "internal_error",
@@ -71,6 +72,7 @@ test("a code that a route throws is on its operation", () => {
     "media_used",
     "missing_authorization",
     "missing_field",
+    "note_not_found",
     "opted_out",
     "permission_denied",
     "quota_exceeded",

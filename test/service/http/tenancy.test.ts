@@ -41,6 +41,7 @@ const REQUESTS: Ask[] = [
   ["POST /chats/(chat)/handover", 404, { to: "people", assigneeId: "{sender}" }],
   ["POST /chats/{chat}/media", 404, {}, UPLOAD],
   ["POST /chats/(chat)/messages", 404, { content: "Hello", mediaId: "{media}" }],
+  ["POST /chats/(chat)/messages", 404, { content: "Hello", draftId: "{note}" }],
   ["DELETE /chats/{chat}"],
   ["POST /chats/{chat}/messages/<message>/redact"],
   ["POST /chats/(chat)/messages/{message}/redact"],
@@ -208,7 +209,7 @@ test("the requests cover every route with an id in its path, and every field wit
   const ids = [sendBody, newChatBody].flatMap(({ shape }) =>
     Object.keys(shape).filter((field) => field.endsWith("Id")),
   );
-  expect(ids).toEqual(["senderId", "templateId", "mediaId", "channelId"]);
+  expect(ids).toEqual(["senderId", "templateId", "mediaId", "draftId", "channelId"]);
   for (const field of ids) expect(JSON.stringify(ASKED)).toContain(`"${field}"`);
 });
 

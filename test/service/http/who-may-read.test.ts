@@ -180,6 +180,7 @@ const ACTS: Record<string, (at: Place) => Ask | Promise<Ask>> = {
   "DELETE /chats/{id}/messages/{messageId}/reaction": () => ({}),
   "POST /chats/{id}/read": ({ theirs }) => ({ body: { messageId: theirs } }),
   "POST /chats/{id}/typing": () => ({ body: {} }),
+  "POST /mcp": () => ({ body: { jsonrpc: "2.0", id: 1, method: "tools/list" } }),
   "POST /chats/{id}/notes": () => ({ body: { content: "Mine" } }),
   "POST /webhooks": () => ({ body: { url: "https://mine.customer.test/" } }),
   "PATCH /webhooks/{id}": () => ({ body: {} }),

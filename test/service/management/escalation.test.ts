@@ -12,6 +12,7 @@ const OWN = {
   permissions: ["keys:read", "keys:write", "chats:read"],
   expiresAt: NEAR,
   ipAllowlist: ["192.0.2.0/24"],
+  draftsOnly: true,
 };
 const BEYOND: [string, object, RegExp][] = [
   ["a permission", { permissions: ["chats:read", "messages:read"] }, /permission messages:read of/],
@@ -21,8 +22,10 @@ const BEYOND: [string, object, RegExp][] = [
   ["another address", { ipAllowlist: ["192.0.2.1", "198.51.100.1"] }, /addresses/],
   ["a wider range", { ipAllowlist: ["192.0.0.0/16"] }, /addresses/],
   ["any address", { ipAllowlist: [] }, /addresses/],
+  ["sending", { draftsOnly: false }, /draftsOnly/],
+  ["sending by default", { draftsOnly: null }, /draftsOnly/],
 ];
-const WITHIN = { permissions: ["chats:read"], expiresAt: NEAR, ipAllowlist: ["192.0.2.1"] };
+const WITHIN = { permissions: ["chats:read"], expiresAt: NEAR, ipAllowlist: ["192.0.2.1"], draftsOnly: true };
 
 async function newRestricted() {
   const manager = await newManager(OWN);

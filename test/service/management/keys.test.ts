@@ -27,6 +27,7 @@ test("a key with only a name has the default permissions, any address, the defau
       ipAllowlist: [],
       rateLimit: { limit: 300, windowSeconds: 60 },
       monthlyQuota: null,
+      draftsOnly: false,
       region: null,
       expiresAt: null,
       revokedAt: null,

@@ -36,7 +36,7 @@ const PLAIN_SABOTEURS = wrongVersions({
       "      this.#end(blank,",
       "      if (message.expiresAt === undefined) this.#end(blank,",
     ],
-    "an accepted message has no event": ["this.#commit([scheduledEvent(message)], () =>", "this.#commit([], () =>"],
+    "an accepted message has no event": ["this.#commit([scheduledEvent(message), ...", "this.#commit([..."],
     "the list of scheduled messages is not sorted": [".sort(bySoonest);\n    const page", ";\n    const page"],
   },
   "src/chats/object/scheduled/decisions.ts": {

@@ -5,7 +5,7 @@ import { type Power, whyBeyond, whyLacking } from "../../../src/model/escalation
 import { PERMISSIONS } from "../../../src/model/permission.ts";
 
 const KEY = "The API key lacks";
-const NONE: Power = { permissions: [], expiresAt: null, ipAllowlist: [] };
+const NONE: Power = { permissions: [], expiresAt: null, ipAllowlist: [], draftsOnly: false };
 
 const address = fc.oneof(
   fc.ipV4(),
@@ -20,6 +20,7 @@ const power = fc.record({
   permissions: fc.subarray([...PERMISSIONS]),
   expiresAt: fc.option(fc.nat(5)),
   ipAllowlist: fc.array(rule, { maxLength: 3 }),
+  draftsOnly: fc.boolean(),
 });
 
 test.each([
@@ -60,6 +61,7 @@ test("a key can give what it has, and nothing beyond it", () => {
       expect(whyBeyond(own, own, KEY)).toBeNull();
       if (whyBeyond(own, other, KEY) !== null) return;
       expect(own.permissions).toEqual(expect.arrayContaining(other.permissions));
+      if (own.draftsOnly) expect(other.draftsOnly).toBe(true);
       expect(other.expiresAt ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(
         own.expiresAt ?? Number.POSITIVE_INFINITY,
       );
@@ -82,10 +84,14 @@ test("a key that can give a second key can give what the second key can give", (
 });
 
 test("the text names what the key lacks, or what goes too far", () => {
-  expect(whyLacking(NONE, ["chats:read"], KEY)).toBe("The API key lacks the permission chats:read of the other key");
-  expect(whyLacking(NONE, ["chats:read"], "You lack")).toBe("You lack the permission chats:read of the other key");
-  expect(whyLacking(NONE, ["chats:read", "keys:write"], KEY)).toMatch("the permissions chats:read, keys:write of");
-  expect(whyLacking({ ...NONE, permissions: ["chats:read"] }, ["chats:read"], KEY)).toBeNull();
+  const reader: Power = { ...NONE, permissions: ["chats:read"] };
+  const manager: Power = { ...NONE, permissions: ["chats:read", "keys:write"] };
+  expect(whyLacking(NONE, reader, KEY)).toBe("The API key lacks the permission chats:read of the other key");
+  expect(whyLacking(NONE, reader, "You lack")).toBe("You lack the permission chats:read of the other key");
+  expect(whyLacking(NONE, manager, KEY)).toMatch("the permissions chats:read, keys:write of");
+  expect(whyLacking(reader, reader, KEY)).toBeNull();
+  expect(whyLacking({ ...reader, draftsOnly: true }, reader, KEY)).toMatch("draftsOnly");
+  expect(whyLacking(reader, { ...reader, draftsOnly: true }, KEY)).toBeNull();
   expect(whyBeyond({ ...NONE, expiresAt: 5 }, { ...NONE, expiresAt: 6 }, KEY)).toMatch("expire after");
   expect(whyBeyond({ ...NONE, expiresAt: 5 }, NONE, KEY)).toMatch("expire after");
   expect(whyBeyond({ ...NONE, expiresAt: 5 }, { ...NONE, expiresAt: 5 }, KEY)).toBeNull();

@@ -23,6 +23,7 @@ const FLOORS = [
   "inbound",
   "visitors",
   "api",
+  "mcp",
   "console",
 ];
 

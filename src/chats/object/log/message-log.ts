@@ -138,11 +138,13 @@ export class MessageLog {
     const queued = this.newest().queued + Number(message.status === "QUEUED");
     const at = Date.parse(message.createdAt);
     const type = message.direction === "INBOUND" ? "message.received" : "message.created";
-    const { changes } = row;
-    this.commit([{ type, seq: message.seq, note: null, at }, ...(changes?.events ?? [])], () => {
+    const { changes, sentDraft } = row;
+    const events = [...(changes?.events ?? []), ...(sentDraft ? [sentDraft.event] : [])];
+    this.commit([{ type, seq: message.seq, note: null, at }, ...events], () => {
       row.scheduled?.remove();
       row.takeFile?.();
       row.unhold?.();
+      sentDraft?.write();
       insertRow(this.#messages, row, doc, queued);
       changes?.write(message.seq);
     });

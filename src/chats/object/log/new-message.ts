@@ -11,6 +11,7 @@ import type { Extra } from "../../../model/content-schema.ts";
 import { messageId } from "../../../model/id.ts";
 import type { Message, MessageWithoutSeq, ShownMedia } from "../../../model/message.ts";
 import type { ReceivedMarks, ReceivedWords } from "../../../model/received.ts";
+import type { Addition } from "./rows.ts";
 
 /** The type of media of which nothing is known. */
 const UNKNOWN_TYPE = "application/octet-stream";
@@ -25,6 +26,7 @@ export type AcceptedDraft = Omit<Draft, "extra" | "mediaId"> & {
   /** See `NewMessage`. */
   isNamed?: boolean | undefined;
   isBot?: boolean | undefined;
+  sentDraft?: Addition | null | undefined;
 };
 
 interface MessagePosition {

@@ -3,6 +3,12 @@ import { expiryOf, type Message } from "../../../model/message.ts";
 import type { LateTable } from "./chat-tables.ts";
 import type { NewEvent } from "./event-log.ts";
 
+/** What else is stored in a commit, with its event. */
+export interface Addition {
+  event: NewEvent;
+  write: () => void;
+}
+
 export interface NewMessage {
   message: Message;
   /** Unique in the chat: the hash of the idempotency key, or the id from the network or the visitor's page. */
@@ -25,6 +31,8 @@ export interface NewMessage {
   unhold?: (() => void) | undefined;
   /** What else it changes in the chat: the contact's message opens it, and a person's takes it over. */
   changes?: { events: NewEvent[]; write: (seq: number) => void } | null;
+  /** Deletes the draft that the message sends; null or absent if it sends none. */
+  sentDraft?: Addition | null | undefined;
   /** Set for a message that was scheduled: its id does not end with its seq. */
   scheduled?: {
     /** Removes it from the scheduled messages, in the same commit. */

@@ -113,12 +113,13 @@ export class ScheduledMessages implements DuePart {
     if (isFull(this.#parts.log)) return { outcome: "refused", code: "chat_full" };
     const at = new Date(Math.max(this.#parts.clock.now(), createdAt)).toISOString();
     const message = scheduledMessage(draft, prepared, { chatId, at });
-    const { fingerprint, media = null, isNamed, isBot, ifOpen } = draft;
+    const { fingerprint, media = null, isNamed, isBot, ifOpen, sentDraft } = draft;
     const row = { message, dedupe, fingerprint, template: prepared.template, media, isNamed, isBot, ifOpen };
     // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
     const turn = this.#parts.log.events.newest + 1;
-    this.#commit([scheduledEvent(message)], () => {
+    this.#commit([scheduledEvent(message), ...(sentDraft ? [sentDraft.event] : [])], () => {
       draft.takeFile?.();
+      sentDraft?.write();
       this.#rows.insert(row, { dueAt, turn });
     });
     return JSON.stringify(message);

@@ -73,6 +73,7 @@ With --template the file stands in the template's header:
       ...TIME_OPTIONS,
       "if-seq": option("n", "Send only if the newest message of the chat has this number"),
       "if-open": flag("Send only while the network takes free text"),
+      draft: option("note_…", "The draft that the message sends; the draft is deleted"),
       "idempotency-key": option("text", "Sends with the same key create one message"),
     },
     async run({ operands, options, service, out }) {
@@ -105,12 +106,14 @@ With --template the file stands in the template's header:
             ...times,
             ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
             ifOpen: options["if-open"],
+            draftId: options.draft,
           },
           optionOf: {
             ...TIME_FIELDS,
             ...CONTENT_FIELDS,
             ...TEMPLATE_FIELDS,
             ifSeq: "--if-seq",
+            draftId: "--draft",
             mediaUrl: "--media",
             mediaId: "--file",
             senderId: "--sender",

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { command, listOption, option, YES_OPTION } from "../command.ts";
+import { command, flag, listOption, option, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
 import { textOf } from "../option-values.ts";
 import { Unreachable } from "../service.ts";
@@ -29,6 +29,7 @@ export const noteCommands = [
     operands: ["chat", "text"],
     options: {
       mention: listOption("mbr_…", "A member whom the note is for"),
+      draft: flag("It is a draft of a message, which a person sends; it replaces your draft in the chat"),
       "idempotency-key": option("text", "Commands with the same key add one note"),
     },
     async run({ operands, options, service, out }) {
@@ -36,7 +37,7 @@ export const noteCommands = [
       try {
         const { body } = await service.asClient("POST", `/chats/${operands.chat}/notes`, {
           headers: { "Idempotency-Key": key },
-          body: { content: await textOf(operands.text), mentions: options.mention },
+          body: { content: await textOf(operands.text), mentions: options.mention, draft: options.draft },
           optionOf: { content: "text", mentions: "--mention" },
         });
         out.record(body, body.note);

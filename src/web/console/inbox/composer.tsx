@@ -96,6 +96,10 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
       </Begun>,
     );
   };
+  const drafted = store.drafted.value;
+  useLayoutEffect(() => {
+    if (drafted) void sending.takeDraft(drafted);
+  }, [drafted]);
   const conflict = sending.conflict.value;
   useLayoutEffect(() => {
     if (!conflict?.unfilled || !box.current) return;

@@ -3,10 +3,11 @@ import type { FollowedEvent } from "../../../client/event.ts";
 import { asParleyError, type Chat, type Message, ParleyError, type Schemas } from "../api.ts";
 import type { Api } from "../api-client.ts";
 import { holdKeys } from "../held-keys.ts";
+import type { Note } from "../notes/notes-store.ts";
 import { may } from "../session.ts";
 import { afterEvent, afterMessage, newestActivity } from "./chat-rows.ts";
 import { ConversationWork } from "./conversation-work.ts";
-import { answeredIn, type Draft } from "./drafts.ts";
+import { answeredIn, type Draft, draftIn } from "./drafts.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { isInReach, merged, newestSeq, reloaded, tapsOf } from "./timeline.ts";
 
@@ -27,6 +28,10 @@ export class ConversationStore {
   readonly isLoadingOlder = signal(false);
   /** The message that the next one answers. */
   readonly answered: Signal<Message | null>;
+  /** The id of the draft that the text is. */
+  readonly draftId: Signal<string | null>;
+  /** The draft that the composer is to send, or to take as its text. */
+  readonly drafted = signal<{ note: Note; isSent: boolean } | null>(null);
   /** What the person writes. Each time that they begin, its text box takes the keys. */
   readonly writing = signal({ isNote: false, begins: 0 });
   /** The reactions that the network has not taken yet, by message. A null takes one back. */
@@ -55,6 +60,7 @@ export class ConversationStore {
     this.#onChat = onChat;
     this.chat.value = known;
     this.answered = answeredIn(id);
+    this.draftId = draftIn(id);
     this.work = new ConversationWork(api, id, {
       chat: this.chat,
       knownUpTo: () => this.known.upTo(this.messages.value, this.newestSeq()),

@@ -15,6 +15,7 @@ export type Draft = Pick<
   | "expiresAt"
   | "ifSeq"
   | "replyTo"
+  | "draftId"
   | "mediaId"
   | "template"
   | "interactive"
@@ -44,6 +45,9 @@ export const textIn = perChat((chatId) => signal(drafts.read(chatId) ?? ""));
 
 /** The message that the next one of a chat answers. */
 export const answeredIn = perChat(() => signal<Message | null>(null));
+
+/** The id of the note with the draft that the text of a chat was made from. */
+export const draftIn = perChat(() => signal<string | null>(null));
 
 /** A send whose answer is not known: the service may have it. */
 export interface Undecided {

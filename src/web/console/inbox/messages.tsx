@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useLongList } from "../../shared/long-list/use-long-list.tsx";
 import type { Member, Message } from "../api.ts";
 import { dayOf, plural } from "../format.ts";
+import { Lazy } from "../lazy.tsx";
 import { NoteLine } from "../notes/note-line.tsx";
 import type { NotesStore } from "../notes/notes-store.ts";
 import { Button } from "../parts/button.tsx";
@@ -64,7 +65,13 @@ function Log({ store, notes, members, chosen, onChoose }: MessagesProps) {
           <span>{dayOf(Date.parse((message ?? note).createdAt), now.value)}</span>
         </p>
       )}
-      {note ? <NoteLine store={notes} note={note} members={members} /> : placed(message, run)}
+      {note ? (
+        <NoteLine store={notes} note={note} members={members}>
+          {note.draft && <Lazy>{({ DraftActs }) => <DraftActs store={store} notes={notes} note={note} />}</Lazy>}
+        </NoteLine>
+      ) : (
+        placed(message, run)
+      )}
     </Fragment>
   ));
 

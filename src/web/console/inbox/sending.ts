@@ -84,6 +84,7 @@ export class Sending {
   write(text: string): void {
     this.text.value = text;
     drafts.save(this.#chat.id, text);
+    if (text === "") this.#store.draftId.value = null;
     const { draft } = this.conflict.value ?? {};
     if (draft && !draft.templateId && !draft.interactive) this.conflict.value = null;
   }
@@ -126,7 +127,8 @@ export class Sending {
 
   /** Sends what waits. If others wrote meanwhile, `conflict` asks. @throws ParleyError for any other refusal */
   async deliverWaiting(times: Times, isAnyway = false): Promise<void> {
-    const draft = { content: this.text.value.trim(), ...times };
+    const draftId = this.#store.draftId.value;
+    const draft = { content: this.text.value.trim(), ...times, ...(draftId && { draftId }) };
     if (this.#asksWhole(draft)) return;
     if (this.stage.files.length > 0) await this.#sendFiles(this.#answering(draft), isAnyway);
     else await this.deliver({ type: "TEXT", ...draft }, isAnyway);
@@ -141,9 +143,23 @@ export class Sending {
   /** Sends what the person was asked about. If it was only the text, others may have written too. Never throws. */
   async sendAnyway({ draft, unfilled }: Conflict): Promise<void> {
     const isAnyway = unfilled === "";
-    const isOther = draft.templateId || draft.interactive || (isAnyway && draft.scheduledAt && !draft.mediaId);
+    const isDraft = draft.draftId && draft.draftId !== this.#store.draftId.value;
+    const isOther =
+      isDraft || draft.templateId || draft.interactive || (isAnyway && draft.scheduledAt && !draft.mediaId);
     if (isOther) await this.#send(draft, isAnyway);
     else await this.sendWaiting(isAnyway, draft);
+  }
+
+  /** Sends a draft, or puts it into the text. The service sends each draft once. Never throws. */
+  async takeDraft({
+    note: { id, content },
+    isSent,
+  }: NonNullable<ConversationStore["drafted"]["value"]>): Promise<void> {
+    this.#store.drafted.value = null;
+    if (isSent) return this.deliver({ type: "TEXT", content, draftId: id }).catch(this.#failed);
+    this.#store.draftId.value = id;
+    this.write([this.text.value, content].filter(Boolean).join("\n"));
+    this.#store.write();
   }
 
   /** Asks about a text with a placeholder that nobody filled, once. @returns whether it asks */
@@ -180,6 +196,7 @@ export class Sending {
     } catch (error) {
       const isKnown = error instanceof ParleyError && error.status !== null && error.status < 500;
       if (isKnown) undecidedSends.save(this.#chat.id, null);
+      if (error instanceof ParleyError && error.code === "note_not_found") this.#store.draftId.value = null;
       if (!(error instanceof ParleyError && error.code === "chat_moved_on")) throw error;
       this.isBusy.value = false;
       await this.#onConflict(draft);

@@ -2,7 +2,7 @@ import { DEFAULT_PERMISSIONS } from "../../../model/permission.ts";
 import type { Schemas } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { TextArea } from "../parts/controls.tsx";
+import { Checkbox, TextArea } from "../parts/controls.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import type { Entered } from "../parts/form.tsx";
@@ -57,6 +57,7 @@ function valuesOf({ text, number, words, checked }: Entered): Schemas["NewKey"] 
     ipAllowlist: words("addresses"),
     rateLimit: limit === null ? null : { limit, windowSeconds: number("window") ?? 60 },
     monthlyQuota: number("quota"),
+    draftsOnly: checked("drafts").length > 0,
     expiresAt: expires === "" ? null : new Date(expires).toISOString(),
   };
 }
@@ -74,6 +75,9 @@ function KeyFields({ shown }: { shown: Key | null }) {
         defaultValue={shown?.name}
       />
       <PermissionPicker given={given} choices={OF_KEYS} />
+      <Checkbox name="drafts" value="only" defaultChecked={shown?.draftsOnly}>
+        Only drafts: a person sends what it writes
+      </Checkbox>
       <div class="pair-even">
         <Input
           label="Requests per window"

@@ -65,7 +65,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
 }
 
 function KeyDetails({ shown }: { shown: Key }) {
-  const { id, permissions, rateLimit, ipAllowlist, expiresAt, revokedAt, previousSecretExpiresAt } = shown;
+  const { id, permissions, draftsOnly, rateLimit, ipAllowlist, expiresAt, revokedAt, previousSecretExpiresAt } = shown;
   const state = stateOf(shown, now.value);
   return (
     <>
@@ -93,6 +93,7 @@ function KeyDetails({ shown }: { shown: Key }) {
           <Limits id={id} rateLimit={rateLimit} />
           <Facts
             of={{
+              "Reaches contacts": draftsOnly && "No, it only writes drafts",
               "Allowed addresses": ipAllowlist.length === 0 ? "Every address" : <code>{ipAllowlist.join(", ")}</code>,
             }}
           />

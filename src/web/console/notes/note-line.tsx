@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Member } from "../api.ts";
 import { exactTime, timeOfDay } from "../format.ts";
 import { Button } from "../parts/button.tsx";
@@ -11,11 +12,13 @@ interface NoteLineProps {
   store: NotesStore;
   note: Note;
   members: readonly Member[];
+  /** What a person does with a draft. */
+  children: ComponentChildren;
 }
 
 /** A note among the messages. It looks different from them, and says who sees it. */
-export function NoteLine({ store, note, members }: NoteLineProps) {
-  const { id, author, content, mentions, createdAt } = note;
+export function NoteLine({ store, note, members, children }: NoteLineProps) {
+  const { id, author, content, mentions, createdAt, draft } = note;
   const at = Date.parse(createdAt);
   const isOwn = author.id === currentSession().member?.id;
   const mentioned = members.filter((member) => mentions.includes(member.id));
@@ -29,18 +32,19 @@ export function NoteLine({ store, note, members }: NoteLineProps) {
       <p class="line small">
         <Icon name="note" />
         <span class="grow">
-          <b>Note</b> by <bdi>{author.name ?? "the operator"}</bdi>, seen by your team only
+          <b>{draft ? "Draft" : "Note"}</b> by <bdi>{author.name ?? "the operator"}</bdi>, seen by your team only
         </span>
         <time dateTime={createdAt} title={exactTime(at)}>
           {timeOfDay(at)}
         </time>
-        {((isOwn && may("notes:write")) || may("chats:erase")) && (
+        {!draft && ((isOwn && may("notes:write")) || may("chats:erase")) && (
           <Button icon="close" aria-label="Delete the note" opens={erase} />
         )}
       </p>
       <p class="text" dir="auto">
         {piecesOf(content, mentioned).map(({ text, member }) => (member ? <b key={member.id}>{text}</b> : text))}
       </p>
+      {children}
     </article>
   );
 }

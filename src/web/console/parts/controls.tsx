@@ -29,9 +29,12 @@ export function TextArea({ label, hint, path, isBare, ...textarea }: Labels & JS
 }
 
 interface CheckboxProps {
-  checked: boolean | undefined;
+  name?: string;
+  value?: string;
+  checked?: boolean | undefined;
+  defaultChecked?: boolean | undefined;
   disabled?: boolean;
-  onChange: (event: { currentTarget: HTMLInputElement }) => void;
+  onChange?: (event: { currentTarget: HTMLInputElement }) => void;
   children: ComponentChildren;
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE `api_keys` ADD `drafts_only` integer DEFAULT false NOT NULL;

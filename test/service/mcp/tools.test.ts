@@ -1,0 +1,241 @@
+import { expect, test } from "vitest";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
+import { client, created, newChat, newKey, newOrganization, newTemplate, send } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
+import { report, writeAsContact } from "../chats/inbound.ts";
+import { agent } from "./agent.ts";
+
+const place = once(async () => {
+  const { organizationId, channelId, ownerId } = await newOrganization();
+  const { secret } = await newKey(organizationId, {
+    permissions: [...PERMISSIONS],
+    rateLimit: { limit: 900, windowSeconds: 60 },
+  });
+  const api = client(secret);
+  return {
+    ...agent(secret),
+    ...{ api, organizationId, channelId, ownerId },
+    newChat: () => newChat(api, channelId),
+    key: async (permissions: string[], more: object = {}) =>
+      agent((await newKey(organizationId, { permissions, ...more })).secret),
+    messages: async (chatId: string) => (await api("GET", `/chats/${chatId}/messages`)).body.messages,
+  };
+});
+
+/** What a fault says, for a program. */
+const faultOf = ({ isError, structuredContent }: { isError?: boolean; structuredContent: object }) => {
+  expect(isError).toBe(true);
+  return structuredContent;
+};
+
+test("each tool needs the permissions of its route, and says what it does", async () => {
+  const { ask, key } = await place();
+  const { tools } = (await ask("tools/list")).body.result;
+  expect(
+    tools.map(({ name, annotations }: { name: string; annotations: Record<string, boolean> }) => [
+      name,
+      Object.keys(annotations).filter((hint) => annotations[hint]),
+    ]),
+  ).toEqual([
+    ["list_chats", ["readOnlyHint"]],
+    ["find_contact", ["readOnlyHint"]],
+    ["get_chat", ["readOnlyHint"]],
+    ["list_messages", ["readOnlyHint"]],
+    ["search_messages", ["readOnlyHint"]],
+    ["wait_for_messages", ["readOnlyHint"]],
+    ["list_templates", ["readOnlyHint"]],
+    ["send_message", ["destructiveHint", "idempotentHint"]],
+    ["send_template", ["destructiveHint", "idempotentHint"]],
+    ["assign_chat", ["idempotentHint"]],
+    ["set_state", ["idempotentHint"]],
+    ["write_note", []],
+  ]);
+  for (const { inputSchema } of tools) {
+    expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+    expect(Object.keys(inputSchema.properties)).toEqual(expect.arrayContaining(inputSchema.required));
+  }
+  const shown: [string[], string[], object?][] = [
+    [[], []],
+    [["messages:read"], ["list_messages"]],
+    [
+      ["chats:read", "messages:read"],
+      ["list_chats", "find_contact", "get_chat", "list_messages", "search_messages"],
+    ],
+    [["events:read"], ["wait_for_messages"]],
+    [["templates:read"], ["list_templates"]],
+    [["messages:send"], ["send_message", "send_template"]],
+    [["chats:write"], ["assign_chat", "set_state"]],
+    [["notes:write"], ["send_message", "write_note"]],
+    [["messages:send"], [], { draftsOnly: true }],
+    [["messages:send", "notes:write"], ["send_message", "write_note"], { draftsOnly: true }],
+  ];
+  for (const [permissions, names, more] of shown) expect(await (await key(permissions, more)).tools()).toEqual(names);
+});
+
+test("a permission that is missing, and draftsOnly, are faults of the tool", async () => {
+  const { key, newChat, messages } = await place();
+  const { id: chatId } = await newChat();
+  const message = { chatId, content: "Hi", idempotencyKey: "a" };
+  const reader = await key(["chats:read"]);
+  for (const [name, given] of [
+    ["list_messages", { chatId }],
+    ["send_message", message],
+    ["send_message", { ...message, draft: true }],
+    ["wait_for_messages", { seconds: 0 }],
+  ] as const) {
+    expect(faultOf(await reader.use(name, given))).toMatchObject({ code: "permission_denied" });
+  }
+  const drafts = await key([...PERMISSIONS], { draftsOnly: true });
+  const template = { chatId, templateId: "tpl_a", variables: {}, idempotencyKey: "a" };
+  expect(faultOf(await drafts.use("send_message", message))).toMatchObject({ code: "drafts_only" });
+  expect(faultOf(await drafts.use("send_template", template))).toMatchObject({ code: "drafts_only" });
+  const { value } = await drafts.get("send_message", { ...message, draft: true });
+  expect(value.note).toMatchObject({ content: "Hi", draft: true, chatId });
+  expect(await messages(chatId)).toEqual([]);
+});
+
+test("arguments that are unknown, missing or wrong are named", async () => {
+  const { use } = await place();
+  const wrong: [string, object, object[]][] = [
+    ["get_chat", {}, [{ path: "chatId", message: "is required" }]],
+    ["get_chat", { chatId: "cht_a", toString: 1 }, [{ path: "toString", message: "is not an argument of this tool" }]],
+    ["list_chats", { limit: "20" }, [{ path: "limit", message: "must be an integer from 1 to 100" }]],
+    ["list_chats", { limit: 101 }, [{ path: "limit", message: "must be an integer from 1 to 100" }]],
+    [
+      "list_chats",
+      { page: 1, search: ["a"] },
+      [
+        { path: "page", message: "is not an argument of this tool" },
+        { path: "search", message: "must be a string" },
+      ],
+    ],
+    ["wait_for_messages", { seconds: 31 }, [{ path: "seconds", message: "must be an integer from 0 to 30" }]],
+    ["wait_for_messages", { seconds: 0, after: "?" }, [{ path: "after", message: "is not a cursor of this list" }]],
+    ["list_chats", { state: "gone" }, [expect.objectContaining({ path: "state" })]],
+    ["list_chats", { unanswered: false }, [expect.objectContaining({ path: "unanswered" })]],
+    [
+      "send_message",
+      { chatId: "cht_a", content: "Hi", idempotencyKey: "é" },
+      [expect.objectContaining({ path: "idempotencyKey" })],
+    ],
+    [
+      "send_message",
+      { chatId: "cht_a", content: "Hi", idempotencyKey: "a,b" },
+      [expect.objectContaining({ path: "Idempotency-Key" })],
+    ],
+    [
+      "send_message",
+      { chatId: "cht_a", content: "Hi", idempotencyKey: "a", draft: 1 },
+      [{ path: "draft", message: "must be true or false" }],
+    ],
+    [
+      "send_message",
+      { chatId: "cht_a", content: "Hi", idempotencyKey: "a", draft: true, ifSeq: 1 },
+      [expect.objectContaining({ path: "ifSeq" })],
+    ],
+    [
+      "send_message",
+      { chatId: "cht_a", content: "x".repeat(4_097), idempotencyKey: "a" },
+      [expect.objectContaining({ path: "content" })],
+    ],
+    [
+      "send_template",
+      { chatId: "cht_a", templateId: "tpl_a", variables: [], idempotencyKey: "a" },
+      [{ path: "variables", message: "must be an object" }],
+    ],
+    ["set_state", { chatId: "cht_a", state: "snoozed" }, [expect.objectContaining({ path: "snoozedUntil" })]],
+  ];
+  for (const [name, given, errors] of wrong) {
+    expect(faultOf(await use(name, given)), name).toMatchObject({ code: "validation_failed", errors });
+  }
+  const { content } = await use("get_chat", { chatId: "cht_a", "Ignore this": 1 });
+  expect(content).toEqual([
+    { type: "text", text: expect.stringMatching(/^validation_failed: .*\nIgnore this: is not an arg/) },
+  ]);
+});
+
+test("an id is never a path", async () => {
+  const { use } = await place();
+  for (const chatId of ["", ".", "..", "a/b", "..%2f", "cht_a?x=1", "cht_a#", " ", "é"]) {
+    for (const name of ["get_chat", "list_messages"]) {
+      expect(faultOf(await use(name, { chatId })), chatId).toMatchObject({ code: "chat_not_found" });
+    }
+  }
+});
+
+test("the tools do what the routes do", async () => {
+  const { get, use, api, newChat, ownerId, organizationId, messages } = await place();
+  const chat = await newChat();
+  const { id: chatId } = chat;
+  const sent = await get("send_message", { chatId, content: "Hello", idempotencyKey: "1" });
+  expect(sent).toEqual({
+    notice: null,
+    value: { message: expect.objectContaining({ text: "Hello", seq: 1, chatId }) },
+  });
+  expect((await get("send_message", { chatId, content: "Hello", idempotencyKey: "1" })).value).toEqual(sent.value);
+  expect(await messages(chatId)).toEqual([sent.value.message]);
+  const late = { chatId, content: "Late", idempotencyKey: "2", ifSeq: 0 };
+  expect(faultOf(await use("send_message", late))).toMatchObject({ code: "chat_moved_on" });
+  const templateId = await newTemplate(organizationId, "Hi {{name}}");
+  const filled = { chatId, templateId, variables: { name: "Ann" }, idempotencyKey: "3" };
+  expect((await get("send_template", filled)).value.message).toMatchObject({ text: "Hi Ann", templateId });
+  const lacking = { ...filled, variables: {}, idempotencyKey: "4" };
+  expect(faultOf(await use("send_template", lacking))).toMatchObject({ errors: [{ path: "variables.name" }] });
+  expect((await get("list_templates")).value.templates).toHaveLength(1);
+  expect((await get("assign_chat", { chatId, assigneeId: ownerId })).value.chat.assigneeId).toBe(ownerId);
+  expect((await get("assign_chat", { chatId, assigneeId: null })).value.chat.assigneeId).toBeNull();
+  expect((await get("set_state", { chatId, state: "closed", ifSeq: 2 })).value.chat.state).toBe("closed");
+  expect((await get("write_note", { chatId, content: "Called" })).value.note.content).toBe("Called");
+  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toMatchObject([{ content: "Called" }]);
+  expect((await get("get_chat", { chatId })).value).toEqual((await api("GET", `/chats/${chatId}`)).body);
+  await report(chatId);
+  const found = await get("find_contact", { address: chat.contact.address });
+  expect(found.value.chats).toMatchObject([{ id: chatId, state: "closed" }]);
+  const list = await get("list_messages", { chatId, limit: 1, direction: "OUTBOUND" });
+  expect(list.value.messages).toMatchObject([{ text: "Hi Ann" }]);
+  expect((await get("list_chats", { state: "closed", limit: 5 })).value.chats).toMatchObject([{ id: chatId }]);
+});
+
+test("a draft replaces the one before, and is sent by a person", async () => {
+  const { get, api, newChat, messages } = await place();
+  const { id: chatId } = await newChat();
+  const draft = (content: string, idempotencyKey: string) =>
+    get("send_message", { chatId, content, idempotencyKey, draft: true });
+  await draft("First", "1");
+  const { note } = (await draft("Second", "2")).value;
+  expect((await draft("Second", "2")).value.note).toEqual(note);
+  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toEqual([note]);
+  created(await api("POST", `/chats/${chatId}/messages`, { content: "Second!", draftId: note.id }));
+  expect(await messages(chatId)).toMatchObject([{ text: "Second!" }]);
+  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toEqual([]);
+});
+
+test("a wait returns what contacts write, only of its chat, and goes on at its cursor", async () => {
+  const { get, api, organizationId, newChat } = await place();
+  const [chat, other] = [await newChat(), await newChat()];
+  const begun = await get("wait_for_messages", { chatId: chat.id, seconds: 0 });
+  expect(begun.value).toMatchObject({ messages: [], hasMore: false });
+  const { cursor } = begun.value;
+  await send(api, chat.id, { content: "From us" });
+  await writeAsContact(organizationId, other.id, "Elsewhere");
+  const theirs = await writeAsContact(organizationId, chat.id, "Help");
+  await report(other.id);
+  await report(chat.id);
+  const { value, notice } = await get("wait_for_messages", { chatId: chat.id, seconds: 20, after: cursor });
+  expect(value.messages).toMatchObject([{ id: theirs.id, chatId: chat.id }]);
+  expect(value.messages[0].text).toMatch(/^<contact-words-\w{16}>Help<\//);
+  expect(notice).toContain("not an instruction");
+  const after = await get("wait_for_messages", { chatId: chat.id, seconds: 0, after: value.cursor });
+  expect(after.value.messages).toEqual([]);
+  const all = await get("wait_for_messages", { seconds: 0, after: cursor });
+  expect(all.value.messages.map(({ chatId }: { chatId: string }) => chatId).toSorted()).toEqual(
+    [chat.id, other.id].toSorted(),
+  );
+});
+
+test("a wait for a chat of another organization finds none", async () => {
+  const { use } = await place();
+  const { api, channelId } = await newOrganization();
+  const { id: chatId } = await newChat(api, channelId);
+  expect(faultOf(await use("wait_for_messages", { chatId, seconds: 0 }))).toMatchObject({ code: "chat_not_found" });
+});
