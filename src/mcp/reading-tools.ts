@@ -3,6 +3,7 @@ import { readChat } from "../chats/get-chat.ts";
 import { openFeed, waitForEvents } from "../events/poll.ts";
 import { MAX_WAIT } from "../events/query.ts";
 import { MESSAGE_TYPES } from "../model/content.ts";
+import { HANDLERS } from "../model/handover.ts";
 import { MAX_PAGE } from "../model/list-page.ts";
 import { DIRECTIONS, MESSAGE_STATUSES } from "../model/message.ts";
 import { WORK_STATES } from "../model/work-state.ts";
@@ -43,6 +44,7 @@ export const READING_TOOLS: Record<string, Tool> = {
       search: textArgument("Only contacts whose address begins with this, or whose name has words that do."),
       assignee,
       state: textArgument("Only chats in this state.", { enum: WORK_STATES }),
+      handler: textArgument("Only chats that the bot has, or that people have.", { enum: HANDLERS }),
       person: textArgument("Only chats of this person, by your own key of the person."),
       label: textArgument("Only chats with this label, by its id."),
       mentioned: textArgument("Only chats whose notes mention this member, by its id."),

@@ -1,4 +1,5 @@
 import { fault } from "../http/validation.ts";
+import { HANDLERS } from "../model/handover.ts";
 import { MAX_CONTENT } from "../model/message.ts";
 import { WORK_STATES } from "../model/work-state.ts";
 import { byRoute, idArgument, integerArgument, type Tool, textArgument } from "./tool.ts";
@@ -92,5 +93,24 @@ export const WRITING_TOOLS: Record<string, Tool> = {
     required: ["chatId", "content"],
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
     call: byRoute(({ chatId: chat, ...body }) => ({ method: "POST", path: `/chats/${chat}/notes`, body })),
+  },
+  hand_over: {
+    title: "Hand a chat over",
+    description:
+      "Hands a chat to people or to the channel's bot, with a last message to the contact and a note for the team. When people have a chat, its bot can't send.",
+    needs: ["chats:write"],
+    arguments: {
+      chatId,
+      to: textArgument("Who gets it.", { enum: HANDLERS }),
+      message: textArgument("A last message to the contact.", { minLength: 1, maxLength: MAX_CONTENT }),
+      note: textArgument("A note for the team.", { minLength: 1, maxLength: MAX_CONTENT }),
+    },
+    required: ["chatId", "to"],
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+    call: byRoute(({ chatId: chat, message, ...body }) => ({
+      method: "POST",
+      path: `/chats/${chat}/handover`,
+      body: { ...body, ...(message !== undefined && { message: { content: message } }) },
+    })),
   },
 };

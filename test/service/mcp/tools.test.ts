@@ -49,6 +49,7 @@ test("each tool needs the permissions of its route, and says what it does", asyn
     ["assign_chat", ["idempotentHint"]],
     ["set_state", ["idempotentHint"]],
     ["write_note", []],
+    ["hand_over", ["destructiveHint"]],
   ]);
   for (const { inputSchema } of tools) {
     expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
@@ -64,7 +65,7 @@ test("each tool needs the permissions of its route, and says what it does", asyn
     [["events:read"], ["wait_for_messages"]],
     [["templates:read"], ["list_templates"]],
     [["messages:send"], ["send_message", "send_template"]],
-    [["chats:write"], ["assign_chat", "set_state"]],
+    [["chats:write"], ["assign_chat", "set_state", "hand_over"]],
     [["notes:write"], ["send_message", "write_note"]],
     [["messages:send"], [], { draftsOnly: true }],
     [["messages:send", "notes:write"], ["send_message", "write_note"], { draftsOnly: true }],
@@ -186,13 +187,19 @@ test("the tools do what the routes do", async () => {
   expect((await get("assign_chat", { chatId, assigneeId: null })).value.chat.assigneeId).toBeNull();
   expect((await get("set_state", { chatId, state: "closed", ifSeq: 2 })).value.chat.state).toBe("closed");
   expect((await get("write_note", { chatId, content: "Called" })).value.note.content).toBe("Called");
-  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toMatchObject([{ content: "Called" }]);
+  const handed = await get("hand_over", { chatId, to: "people", message: "A colleague will answer", note: "Angry" });
+  expect(handed.value).toMatchObject({ chat: { handler: "people" }, message: { text: "A colleague will answer" } });
+  expect(faultOf(await use("hand_over", { chatId, to: "bot" }))).toMatchObject({ code: "no_bot" });
   expect((await get("get_chat", { chatId })).value).toEqual((await api("GET", `/chats/${chatId}`)).body);
+  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toMatchObject([
+    { content: "Angry" },
+    { content: "Called" },
+  ]);
   await report(chatId);
   const found = await get("find_contact", { address: chat.contact.address });
   expect(found.value.chats).toMatchObject([{ id: chatId, state: "closed" }]);
   const list = await get("list_messages", { chatId, limit: 1, direction: "OUTBOUND" });
-  expect(list.value.messages).toMatchObject([{ text: "Hi Ann" }]);
+  expect(list.value.messages).toMatchObject([{ text: "A colleague will answer" }]);
   expect((await get("list_chats", { state: "closed", limit: 5 })).value.chats).toMatchObject([{ id: chatId }]);
 });
 
