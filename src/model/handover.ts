@@ -1,5 +1,3 @@
-import * as z from "zod/mini";
-import { bodyId } from "./field.ts";
 import type { Permission } from "./permission.ts";
 
 /** Who answers a chat: the channel's bot, or people. */
@@ -23,16 +21,6 @@ export interface ChannelBot {
   /** How long the bot can leave the contact without an answer; null if the channel has no bot any more. */
   handOverAfterSeconds: number | null;
 }
-
-/** The setting `bot` of a channel. */
-export const botSetting = z.object({
-  keyId: bodyId,
-  handOverAfterSeconds: z._default(
-    z.int().check(z.gte(MIN_HAND_OVER_SECONDS), z.lte(MAX_HAND_OVER_SECONDS)),
-    DEFAULT_HAND_OVER_SECONDS,
-  ),
-});
-export type BotSetting = z.output<typeof botSetting>;
 
 /** What decides whether a key can be a bot. Times are Unix milliseconds. */
 interface BotKey {

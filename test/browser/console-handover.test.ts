@@ -106,7 +106,7 @@ test("closing gives a chat to the bot, and its undo makes it people's and as it 
   await expect.poll(() => workOf(desk, id), SOON).toEqual({ handler: "people", state: "open", isUnanswered: false });
 });
 
-test("a person hands a chat to the bot from its details, and is told if there is no bot any more", async () => {
+test("a person hands a chat to the bot from its details, and is told if there is no bot", async () => {
   const desk = await openBotDesk("Handers");
   const { id } = await desk.chat("Hal Handed");
   await handOver(desk, id, "people");

@@ -20,7 +20,7 @@ interface HandlerFactProps {
   canWrite: boolean;
 }
 
-/** Who has the chat, and a way to change that. */
+/** Says whether the bot or people answer the chat, and changes that. */
 export function HandlerFact({ chat: { handler }, work, canWrite }: HandlerFactProps) {
   const [who, act, run] =
     handler === "bot"
