@@ -1,10 +1,11 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createKey } from "../support/world/factories.ts";
-import { type Desk, openDesk } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { log, messageBox, openChat, openChatAsMember, SOON } from "./console-conversation.ts";
 import { openMember, row, shown } from "./console-notifications.ts";
 import { stopTimers } from "./disturb.ts";
+import { browser } from "./file-browser.ts";
 
 const MEMBER = ["chats:read", "chats:write", "messages:read", "messages:send", "events:read", "channels:read"];
 
@@ -134,4 +135,48 @@ test("a chat that the bot has notifies nobody, until it is handed to people", as
   await handOver(desk, quiet.id, "people");
   await expect.poll(() => shown(told)[1]).toBe("Quin Quiet: Handed to people · Site");
   await expect.poll(() => page.title()).toBe("(2) Inbox · Parley");
+});
+
+test("a channel gets a bot, other seconds, and no bot, on its screen", async () => {
+  const desk = await openDesk("Setters");
+  const key = await createKey(desk.organization, { name: "Helper", permissions: ["messages:send"] });
+  await createKey(desk.organization, { name: "Reader", permissions: ["messages:read"] });
+  const botOf = async () => (await desk.api("GET", `/channels/${desk.channel.id}`)).channel.settings.bot;
+  const page = await openConsole(browser, screenOf(desk, `channels/${desk.channel.id}`));
+  onTestFinished(() => page.context().close());
+  const box = page.locator(".box", { has: page.getByRole("heading", { name: "Bot" }) });
+  const save = () => page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await box.getByRole("button", { name: "Choose a bot" }).click();
+  const choice = page.getByLabel("Key", { exact: true });
+  await expect.poll(() => choice.locator("option").allTextContents()).toEqual(["No bot", "Key", "Helper"]);
+  await choice.selectOption({ label: "Helper" });
+  await save();
+  await box.getByText("Helper").waitFor();
+  await box.getByText("After 120 seconds without an answer").waitFor();
+  expect(await botOf()).toEqual({ keyId: key.id, handOverAfterSeconds: 120 });
+  await box.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("Seconds until people get a chat").fill("45");
+  await save();
+  await box.getByText("After 45 seconds").waitFor();
+  await box.getByRole("button", { name: "Change" }).click();
+  await choice.selectOption({ label: "No bot" });
+  await save();
+  await box.getByText("None. People answer all chats.").waitFor();
+  expect(await botOf()).toBeUndefined();
+});
+
+test("who may not read keys names a bot by its id, and is told if it can be none", async () => {
+  const desk = await openDesk("Typers");
+  const { id } = await createKey(desk.organization, { permissions: ["messages:send"] });
+  const path = screenOf(desk, `channels/${desk.channel.id}`);
+  const page = await openAsMember(browser, desk, ["channels:read", "channels:write"], path);
+  onTestFinished(() => page.context().close());
+  await page.getByRole("button", { name: "Choose a bot" }).click();
+  const field = page.getByLabel("Key’s id");
+  await field.fill("key_nobody");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Must be the id of a key of the organization").waitFor();
+  await field.fill(id);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("After 120 seconds without an answer").waitFor();
 });
