@@ -44,6 +44,8 @@ export interface ChatListOptions {
   assignee?: string;
   /** Only the chats in this state. */
   state?: ApiSchemas["Chat"]["state"];
+  /** Only the chats that the bot has, or those that people have. */
+  handler?: ApiSchemas["Chat"]["handler"];
   /** Only the chats whose contact has this `personId`. */
   person?: string;
   /** A label's id: only the chats with this label. */
@@ -140,6 +142,20 @@ export class Parley {
     const { idempotencyKey = crypto.randomUUID(), signal = null } = options;
     const params = { path: { id: chatId }, header: { "Idempotency-Key": idempotencyKey } };
     return dataOf(await this.api.POST("/chats/{id}/messages", { params, body: message, signal })).message;
+  }
+
+  /**
+   * Hands a chat to people or to its channel's bot. A call whose answer is lost is repeated with its Idempotency-Key, so
+   * that it acts once. `message` is null if the act sends none.
+   */
+  async handOver(
+    chatId: string,
+    act: ApiSchemas["HandoverRequest"],
+    options: SendOptions = {},
+  ): Promise<{ chat: ApiSchemas["Chat"]; message: ApiSchemas["Message"] | null }> {
+    const { idempotencyKey = crypto.randomUUID(), signal = null } = options;
+    const params = { path: { id: chatId }, header: { "Idempotency-Key": idempotencyKey } };
+    return dataOf(await this.api.POST("/chats/{id}/handover", { params, body: act, signal }));
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { BotSetting } from "./handover.ts";
+import type { BotSetting } from "./bot-setting.ts";
 import type { Uploads } from "./page-facts.ts";
 import type { PageSettings } from "./page-settings.ts";
 

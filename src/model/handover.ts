@@ -1,5 +1,3 @@
-import * as z from "zod/mini";
-import { bodyId } from "./field.ts";
 import type { Permission } from "./permission.ts";
 
 /** Who answers a chat: the channel's bot, or people. */
@@ -29,16 +27,6 @@ export interface WaitForPeople {
   waitsSince: number;
   from: number;
 }
-
-/** The setting `bot` of a channel. */
-export const botSetting = z.object({
-  keyId: bodyId,
-  handOverAfterSeconds: z.pipe(
-    z.nullish(z.int().check(z.gte(MIN_HAND_OVER_SECONDS), z.lte(MAX_HAND_OVER_SECONDS))),
-    z.transform((seconds) => seconds ?? DEFAULT_HAND_OVER_SECONDS),
-  ),
-});
-export type BotSetting = z.output<typeof botSetting>;
 
 /** What decides whether a key can be a bot. Times are Unix milliseconds. */
 interface BotKey {

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
+import { botSetting } from "../../model/bot-setting.ts";
 import type { ChannelSettings } from "../../model/channel.ts";
 import type { RenderingOf } from "../../model/content.ts";
 import { atMost, notBlankIfGiven, optional, REQUIRED, wellFormed } from "../../model/field.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
-import { botSetting } from "../../model/handover.ts";
 import type { Alike } from "../../model/organization.ts";
 import { MAX_STOP_WORD, MAX_STOP_WORDS } from "../../model/stop-words.ts";
 

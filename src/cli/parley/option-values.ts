@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { PRESETS } from "../../model/permission.ts";
 import { CommandError } from "../command-error.ts";
+import { wholeNumber } from "./arguments.ts";
 
 /** The text itself; for `-`, what standard input has. */
 export async function textOf(given: string): Promise<string> {
@@ -47,6 +48,13 @@ export const jsonFile = orNull(async (path, flag) => {
 export function switchOf(given: string, flag: string): boolean {
   if (given === "on" || given === "off") return given === "on";
   throw new CommandError(`--${flag} must be on or off.`, 2);
+}
+
+/** Reads a bot's `key_…/120`, or its key alone. */
+export function botOption(given: string): { keyId: string; handOverAfterSeconds?: number } {
+  const [keyId = "", seconds, ...more] = given.split("/");
+  if (more.length > 0) throw new CommandError("--bot must have the form key/seconds, for example key_…/120.", 2);
+  return { keyId, ...(seconds !== undefined && { handOverAfterSeconds: wholeNumber(seconds, "bot") }) };
 }
 
 /** Reads `300/60`. */

@@ -1,10 +1,12 @@
 import { DESCRIPTIONS, networkKinds } from "../../model/channel-kind.ts";
+import { HANDLERS } from "../../model/handover.ts";
 import { UPLOADS } from "../../model/page-facts.ts";
 import { WORK_STATES } from "../../model/work-state.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { flag, option, PAGE_OPTIONS } from "./command.ts";
 import { credentialsOf, OPEN_CREDENTIALS, replaced, SECRET_NAMES, VARIABLES_BY_KIND } from "./credentials.ts";
 import {
+  botOption,
   jsonFile,
   listOrNull,
   onOrOff,
@@ -138,6 +140,12 @@ export const RESOURCES = {
         "A text with which a contact ends marketing, for example STOP",
         listOrNull,
       ),
+      bot: field(
+        "key_…/seconds",
+        "settings.bot",
+        "The key that answers new chats first, and after how many seconds of its silence people get one, 120 by default",
+        orNull(botOption),
+      ),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       uploads: field("whose", "settings.uploads", `web: who can send files, one of ${UPLOADS.join(", ")}`),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
@@ -181,7 +189,7 @@ export const RESOURCES = {
     show: { about: "Show a channel with its health and the webhook to register at its network" },
     change: {
       about: "Change a channel's name, settings, limits or secrets",
-      details: `${NO_LIMIT}\n${SECRETS}`,
+      details: `${NO_LIMIT} --bot default removes the bot.\n${SECRETS}`,
       fixed: ["kind"],
       options: { replace: listField("secret", "", `A secret to replace: ${SECRET_NAMES.join(", ")}`) },
     },
@@ -274,6 +282,7 @@ export const RESOURCES = {
       SCHEDULED: "nextScheduledAt",
       ASSIGNEE: "assigneeId",
       STATE: "state",
+      HANDLER: "handler",
     },
     filters: {
       channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),
@@ -288,6 +297,7 @@ export const RESOURCES = {
       scheduled: flag("Only the chats with a scheduled message, the next one due first"),
       assignee: field("mbr_…|none", "", "Only the chats of one member, or of nobody"),
       state: field("state", "", `Only the chats in one state: ${WORK_STATES.join(", ")}`),
+      handler: field("who", "", `Only the chats that one has: ${HANDLERS.join(", ")}`),
       person: field("key", "", "Only the chats of one person, by your own key of the person"),
       label: field("lbl_…", "", "Only the chats with this label"),
       mentioned: field("mbr_…", "", "Only the chats with notes that mention this member, newest mention first"),

@@ -68,6 +68,43 @@ export function chatTests(placeOf: () => Place): void {
     }
   });
 
+  test("a channel gets a bot, and its chat is handed to people with last words, and back", async () => {
+    const place = placeOf();
+    const { channel, channelId, chatId, keyId } = await newChat(place);
+    const permissions = ["chats:read", "chats:write", "messages:read", "messages:send", "notes:read", "notes:write"];
+    const { secret } = await createKey(channel.organization, { permissions });
+    const env = { PARLEY_API_KEY: secret };
+    const setBot = (bot: string) => place.json(["channels", "change", channelId, "--bot", bot]);
+    const bot = { keyId, handOverAfterSeconds: 120 };
+    expect((await setBot(keyId)).channel).toMatchObject({ settings: { bot } });
+    expect((await setBot(`${keyId}/30`)).channel).toMatchObject({
+      settings: { bot: { ...bot, handOverAfterSeconds: 30 } },
+    });
+    for (const [wrong, reason] of [
+      [`${keyId}/5`, "--bot (handOverAfterSeconds): must be"],
+      [`${keyId}/x`, "--bot must be a whole number"],
+      [`${keyId}/5/5`, "--bot must have the form key/seconds"],
+    ]) {
+      const { stderr } = await place.run(["channels", "change", channelId, "--bot", wrong ?? ""]);
+      expect(stderr).toContain(reason);
+    }
+    const toBot = await place.json(["chats", "handover", chatId, "bot"], env);
+    expect(toBot.chat).toMatchObject({ handler: "bot" });
+    expect((await place.json(["chats", "list", "--handler", "bot"], env)).chats).toHaveLength(1);
+    const words = ["--message", "One moment", "--note", "Wants a refund", "--assignee", "none"];
+    const act = ["chats", "handover", chatId, "people", ...words, "--idempotency-key", "handover-1"];
+    const { chat, message } = await place.json(act, env);
+    expect(chat).toMatchObject({ handler: "people", assigneeId: null });
+    expect(message).toMatchObject({ content: "One moment" });
+    expect((await place.json(act, env)).message).toEqual(message);
+    expect((await place.run(["notes", "list", chatId], env)).stdout).toContain("Wants a refund");
+    expect((await place.json(["chats", "list", "--handler", "bot"], env)).chats).toEqual([]);
+    const nobody = await place.run(["chats", "handover", chatId, "nobody"], env);
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("to: must be")]);
+    expect((await setBot("default")).channel).toMatchObject({ settings: {} });
+    expect((await place.run(["chats", "handover", chatId, "bot"], env)).stderr).toContain("no_bot");
+  });
+
   test("a chat that waits is listed, changed and marked as answered", async () => {
     const place = placeOf();
     const { chatId, env, organization } = await newChat(place);

@@ -36,6 +36,19 @@ test("a send whose answer is lost creates one message", async () => {
   expect(await Array.fromAsync(parley.messages(id), ({ seq }) => seq)).toEqual([1]);
 });
 
+test("a handover whose answer is lost is done once", async () => {
+  let acts = 0;
+  const { parley, api, channelId } = await newClient(({ url }) => url.endsWith("/handover") && ++acts === 1);
+  const { id } = await newChat(api, channelId);
+  const act = { to: "people" as const, message: { content: "One moment" } };
+  const { chat, message } = await parley.handOver(id, act);
+  expect([chat.handler, message?.seq]).toEqual(["people", 1]);
+  expect(acts).toBe(2);
+  expect(await Array.fromAsync(parley.messages(id), ({ seq }) => seq)).toEqual([1]);
+  expect(await Array.fromAsync(parley.chats({ handler: "bot" }), (one) => one.id)).toEqual([]);
+  await expect(parley.handOver(id, { to: "bot" })).rejects.toMatchObject({ code: "no_bot", status: 409 });
+});
+
 test("choices are sent, and each choice is told apart by its type", async () => {
   const { parley, api, channelId } = await newClient();
   const { id } = await newChat(api, channelId);

@@ -1,7 +1,11 @@
+import { randomUUID } from "node:crypto";
+import { HANDLERS } from "../../../model/handover.ts";
 import { WORK_STATES } from "../../../model/work-state.ts";
 import { pairs, wholeNumber } from "../arguments.ts";
 import { command, flag, listOption, option } from "../command.ts";
-import { switchOf } from "../option-values.ts";
+import { switchOf, textOf } from "../option-values.ts";
+import { Unreachable } from "../service.ts";
+import { headerText } from "./messages.ts";
 
 /** The other actions on chats, besides those of every resource, for clients with an API key. */
 export const chatCommands = [
@@ -63,6 +67,37 @@ export const chatCommands = [
     call: ({ operands, options, service }) =>
       service.asClient(options.remove ? "DELETE" : "PUT", `/chats/${operands.chat}/labels/${operands.label}`),
     shows: "chat",
+  }),
+  command({
+    name: "chats handover",
+    about: `Hand a chat to its channel's bot or to people: ${HANDLERS.join(", ")}`,
+    details: "The message, the note and the assignee are stored with it, or nothing is.",
+    operands: ["chat", "to"],
+    options: {
+      message: option("text", "Last words to the contact, which leave it waiting; - reads standard input"),
+      note: option("text", "A note for your team"),
+      assignee: option("mbr_…|none", "The member to assign the chat to; none unassigns it"),
+      "idempotency-key": option("text", "Commands with the same key act once"),
+    },
+    async run({ operands, options, service, out }) {
+      const key = headerText(options["idempotency-key"] ?? randomUUID());
+      try {
+        const { body } = await service.asClient("POST", `/chats/${operands.chat}/handover`, {
+          headers: { "Idempotency-Key": key },
+          body: {
+            to: operands.to,
+            message: options.message === undefined ? undefined : { content: await textOf(options.message) },
+            note: options.note,
+            assigneeId: memberOrNobody(options.assignee),
+          },
+          optionOf: { to: "to", "message.content": "--message", note: "--note", assigneeId: "--assignee" },
+        });
+        out.record(body, body.chat);
+      } catch (error) {
+        if (error instanceof Unreachable) out.note(`To repeat the command safely, add --idempotency-key ${key}`);
+        throw error;
+      }
+    },
   }),
   command({
     name: "chats answered",

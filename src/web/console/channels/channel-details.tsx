@@ -9,6 +9,7 @@ import { Box, Facts } from "../parts/facts.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { Time } from "../parts/time.tsx";
 import { may } from "../session.ts";
+import { BotBox } from "./bot.tsx";
 import type { ChannelProps } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";
@@ -46,6 +47,7 @@ export function ChannelDetails({ channel, onChannel, stats }: ChannelProps & { s
         <SettingsFacts channel={channel} />
       </div>
       <div class="grid">
+        <BotBox channel={channel} onChannel={onChannel} />
         {credentials && <Credentials kind={kind} credentials={credentials} replace={replace} />}
         {kind === "web" && <OnSite id={id} />}
         {channel.webhook && (

@@ -9,6 +9,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { sayFailure, sayUndoable } from "../parts/toast.tsx";
 import { NOBODY } from "./chat-rows.ts";
+import { handOver } from "./conversation-work.ts";
 import { restoreWork } from "./restore-work.ts";
 import { SnoozeDialog } from "./snooze-dialog.tsx";
 
@@ -65,6 +66,7 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
       setState: async (state, snoozedUntil) => {
         chat = await patch(chat, { state, snoozedUntil, ...seen(chat) });
       },
+      handOver: async (to) => took(await handOver(api, id, to)),
     });
   };
   const close = () => act("closed", (chat) => patch(chat, { state: "closed", ...seen(chat) }), undoWork);

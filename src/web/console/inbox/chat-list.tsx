@@ -27,6 +27,7 @@ const VIEWS: readonly { view: View; label: string }[] = [
 ];
 /** Views that are wanted less often. */
 const MORE_VIEWS: typeof VIEWS = [
+  { view: "bot", label: "With the bot" },
   { view: "snoozed", label: "Snoozed" },
   { view: "closed", label: "Closed" },
   { view: "all", label: "All" },
@@ -62,7 +63,10 @@ export function ChatList(props: ChatListProps) {
   const nobodys = { id: NOBODY, name: "Nobody’s" };
   const whose = [...mine, nobodys, ...others];
   const shownView = filter.search === "" ? filter.view : undefined;
-  const moreViews = hasMentions() ? [...MORE_VIEWS, MENTIONS] : MORE_VIEWS;
+  const hasBot = shownView === "bot" || channels.some(({ settings }) => settings.bot);
+  const moreViews = [...MORE_VIEWS, ...(hasMentions() ? [MENTIONS] : [])].filter(
+    ({ view }) => view !== "bot" || hasBot,
+  );
   const moreView = moreViews.find(({ view }) => view === shownView);
   // The scheduled chats are everybody's, and so are those with mentions.
   const chooseView = (view: View) => {

@@ -7,7 +7,7 @@ import type { Chat, Message } from "../api.ts";
 export type View = (typeof VIEWS)[number];
 /** Networks tell the time in seconds. */
 const SECOND_MS = 1_000;
-const VIEWS = ["unanswered", ...WORK_STATES, "all", "scheduled", "mentions"] as const;
+const VIEWS = ["unanswered", ...WORK_STATES, "bot", "all", "scheduled", "mentions"] as const;
 
 export interface Filter {
   view: View;
@@ -49,10 +49,11 @@ type Shown = Pick<Filter, "view" | "assignee" | "label">;
 export function belongs(chat: Chat, { view, assignee, label }: Shown): boolean {
   if (label !== null && !chat.labels.some(({ id }) => id === label)) return false;
   if (assignee !== null && (chat.assigneeId ?? NOBODY) !== assignee) return false;
-  if (view === "unanswered") return chat.unansweredSince !== null && chat.state === "open";
+  if (view === "unanswered" && chat.unansweredSince === null) return false;
   if (view === "scheduled") return chat.nextScheduledAt !== null;
   if (view === "mentions") return chat.mention !== undefined;
-  return view === "all" || chat.state === view;
+  if (view === "all" || view === "snoozed" || view === "closed") return view === "all" || chat.state === view;
+  return chat.state === "open" && chat.handler === (view === "bot" ? "bot" : "people");
 }
 
 /** The query of `GET /chats` that lists a view. @param own the id of the person, for the view of mentions */
@@ -60,8 +61,10 @@ export function viewQuery(view: View, own = "") {
   if (view === "mentions") return { mentioned: own };
   if (view === "all") return {};
   if (view === "scheduled") return { scheduled: "true" as const };
-  if (view === "unanswered") return { unanswered: "true" as const, state: "open" as const };
-  return { state: view };
+  if (view === "bot") return { state: "open" as const, handler: "bot" as const };
+  const byPeople = { state: "open" as const, handler: "people" as const };
+  if (view === "unanswered") return { unanswered: "true" as const, ...byPeople };
+  return view === "open" ? byPeople : { state: view };
 }
 
 /** Whether a view has the newest first. */

@@ -5,7 +5,7 @@ import { AttachButton, pasteInto, StagedFiles, type StageTexts } from "../../sha
 import { useStage } from "../../shared/files/use-stage.ts";
 import { Quote } from "../../shared/message/content.tsx";
 import type { Chat, Member, Message } from "../api.ts";
-import { Lazy, LazyDialog } from "../lazy.tsx";
+import { Lazy, LazyDialog, LazyExtra } from "../lazy.tsx";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -16,7 +16,7 @@ import { TextBox } from "../parts/text-box.tsx";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { quotedOf, TEXTS } from "./bubble.tsx";
-import { ClosedNotice, ConflictNotice } from "./composer-notices.tsx";
+import { ClosedNotice } from "./closed-notice.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { SenderChoice } from "./sender-choice.tsx";
 import { Sending } from "./sending.ts";
@@ -112,8 +112,9 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
   ]);
   return (
     <div class="composer" hidden={isAside}>
+      <LazyExtra>{({ BotNotice }) => <BotNotice chat={chat} />}</LazyExtra>
       <ClosedNotice chat={chat} choose={choose} />
-      <ConflictNotice sending={sending} members={members} />
+      {conflict && <Lazy>{({ ConflictNotice }) => <ConflictNotice sending={sending} members={members} />}</Lazy>}
       <TextBox
         id="composer"
         box={box}

@@ -6,7 +6,7 @@ import { LabelMarks } from "../labels/label-marks.tsx";
 import { useLabels } from "../labels/use-labels.ts";
 import { route } from "../location.ts";
 import { contactName } from "../names.ts";
-import { usePlace } from "../organization.ts";
+import { useChannels, usePlace } from "../organization.ts";
 import { Button, DangerLink, TextButton } from "../parts/button.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm, FormDialog } from "../parts/dialog.tsx";
@@ -16,24 +16,28 @@ import { Input } from "../parts/field.tsx";
 import { now, Time, untilThen } from "../parts/time.tsx";
 import { may } from "../session.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import { HandlerFact } from "./handler.tsx";
 import { LabelsDialog } from "./labels-dialog.tsx";
 import { OtherChats, PersonKey } from "./person.tsx";
+import type { Work } from "./use-work.ts";
 
 type ConsentOf = Pick<Chat, "marketing">;
 
 interface PanelProps {
   store: ConversationStore;
   chat: Chat;
+  work: Work;
   onClose: () => void;
 }
 
 /** What is known about the contact, and what can be done with the chat. */
-export function ContactPanel({ store, chat, onClose }: PanelProps) {
+export function ContactPanel({ store, chat, work, onClose }: PanelProps) {
   const { organization, api, to } = usePlace();
   const { contact, channel, metadata, createdAt, id, replyUntil } = chat;
   const others = contact.addresses.filter((address) => address !== contact.address);
   const canWrite = may("chats:write");
   const labels = useLabels().data ?? [];
+  const hasBot = useChannels().some(({ id, settings }) => id === channel.id && settings.bot);
   const rename = (
     <FormDialog
       title="Contact’s name"
@@ -89,6 +93,9 @@ export function ContactPanel({ store, chat, onClose }: PanelProps) {
             </a>
           )),
           Channel: <bdi>{channel.name}</bdi>,
+          "Answered by": (hasBot || chat.handler === "bot") && (
+            <HandlerFact chat={chat} work={work} canWrite={canWrite} />
+          ),
           "Free text": replyUntil && <Window until={Date.parse(replyUntil)} />,
           Marketing: <Consent store={store} marketing={chat.marketing} canWrite={canWrite} />,
           Began: <Time at={createdAt} long />,

@@ -36,7 +36,7 @@ export function ConversationHead(props: ConversationHeadProps) {
         </h1>
         <p class="quiet small clip">
           <WorkState chat={chat} />
-          {chat.state !== "open" && " · "}
+          {(chat.state !== "open" || chat.handler === "bot") && " · "}
           <Network channel={chat.channel} /> <bdi>{chat.channel.name}</bdi>
         </p>
       </div>
@@ -63,17 +63,25 @@ export function ConversationHead(props: ConversationHeadProps) {
 
 /** What moves the work on the chat on. */
 function WorkButtons({ chat, work, onSnooze }: Pick<ConversationHeadProps, "chat" | "work" | "onSnooze">) {
-  const { unansweredSince, lastMessage, state } = chat;
+  const { unansweredSince, lastMessage, state, handler } = chat;
   return (
     <>
-      {unansweredSince ? (
-        <Button icon="check" aria-label="Mark as answered" title="Mark as answered (e)" onClick={work.answer} />
+      {handler === "bot" ? (
+        <Button title="Take over (h)" onClick={work.takeOver}>
+          Take over
+        </Button>
       ) : (
-        lastMessage?.direction === "INBOUND" && (
-          <Button icon="again" aria-label="Mark as unanswered" title="Mark as unanswered" onClick={work.unanswer} />
-        )
+        <>
+          {unansweredSince ? (
+            <Button icon="check" aria-label="Mark as answered" title="Mark as answered (e)" onClick={work.answer} />
+          ) : (
+            lastMessage?.direction === "INBOUND" && (
+              <Button icon="again" aria-label="Mark as unanswered" title="Mark as unanswered" onClick={work.unanswer} />
+            )
+          )}
+          <Button icon="clock" aria-label="Snooze" title="Snooze (s)" onClick={onSnooze} />
+        </>
       )}
-      <Button icon="clock" aria-label="Snooze" title="Snooze (s)" onClick={onSnooze} />
       {state === "open" ? (
         <Button onClick={work.close} title="Close (c)">
           <Icon name="done" />

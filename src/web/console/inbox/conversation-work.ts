@@ -4,7 +4,7 @@ import { may } from "../session.ts";
 import type { WorkChanges } from "./restore-work.ts";
 
 /** What says where the work on a chat stands. */
-const WORK_FIELDS = ["state", "snoozedUntil"] as const satisfies (keyof Chat)[];
+const WORK_FIELDS = ["state", "snoozedUntil", "handler"] as const satisfies (keyof Chat)[];
 
 /** The conversation whose work it is. */
 interface Conversation {
@@ -15,6 +15,12 @@ interface Conversation {
   reload: () => Promise<void>;
   /** Takes what a call changes from its answer. @throws ParleyError */
   change: (fields: readonly string[], call: Promise<{ chat: Chat }>) => Promise<void>;
+}
+
+/** Hands a chat to people or to the channel's bot. @throws ParleyError `no_bot` if the channel has none */
+export function handOver(api: Api, id: string, to: Chat["handler"]): Promise<{ chat: Chat }> {
+  const header = { "Idempotency-Key": crypto.randomUUID() };
+  return api.POST("/chats/{id}/handover", { path: { id }, header, body: { to } });
 }
 
 /** The work on one open chat. What the person may not know of is not closed, snoozed or marked as answered. */
@@ -53,6 +59,11 @@ export class ConversationWork implements WorkChanges {
   async setState(state: Chat["state"], snoozedUntil: string | null = null): Promise<void> {
     const body = { state, snoozedUntil, ...this.#ifSeq() };
     await this.#change(["unansweredSince", ...WORK_FIELDS], this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
+  }
+
+  /** Hands the chat to people or to the channel's bot. @throws ParleyError `no_bot` if the channel has none */
+  async handOver(to: Chat["handler"]): Promise<void> {
+    await this.#of.change(["unansweredSince", ...WORK_FIELDS], handOver(this.#api, this.#path.id, to));
   }
 
   #ifSeq(): { ifSeq?: number } {

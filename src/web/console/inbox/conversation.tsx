@@ -93,6 +93,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
           { keys: "c", label: "Close the chat", run: work.close },
           { keys: "s", label: "Snooze the chat", run: snooze },
           { keys: "o", label: "Reopen the chat", run: work.reopen },
+          { keys: "h", label: "Take the chat over from the bot", run: work.takeOver },
           { keys: "l", label: "Label the chat", run: () => openDialog(label) },
         ]
       : []),
@@ -186,7 +187,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
                   onClose={() => (chosen.value = null)}
                 />
               ) : (
-                <ContactPanel store={store} chat={chat} onClose={() => (hasPanel.value = false)} />
+                <ContactPanel store={store} chat={chat} work={work} onClose={() => (hasPanel.value = false)} />
               )
             }
           </Lazy>

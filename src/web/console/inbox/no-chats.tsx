@@ -31,6 +31,7 @@ const NO_CHATS: Readonly<
     title: "No open chats",
     text: "A chat opens when the contact writes, and when its snooze ends.",
   },
+  bot: { icon: "inbox", title: "The bot has no open chats", text: "Chats that the bot answers appear here." },
   snoozed: {
     icon: "clock",
     title: "No snoozed chats",

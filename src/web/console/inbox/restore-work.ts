@@ -8,12 +8,15 @@ export interface WorkChanges {
   markAnswered: () => Promise<void>;
   markUnanswered: () => Promise<void>;
   setState: (state: Chat["state"], snoozedUntil: string | null) => Promise<void>;
+  handOver: (to: Chat["handler"]) => Promise<void>;
 }
 
 /** Makes the work on a chat what it was. A snooze that is over by now stays so. */
 export async function restoreWork(before: Chat, changes: WorkChanges): Promise<void> {
   const wasUnanswered = before.unansweredSince !== null;
   const known = () => changes.now() ?? before;
+  // First, because it changes the rest.
+  if (known().handler !== before.handler) await changes.handOver(before.handler);
   const isUnanswered = known().unansweredSince !== null;
   if (isUnanswered && !wasUnanswered) await changes.markAnswered();
   if (wasUnanswered && !isUnanswered) await changes.markUnanswered();

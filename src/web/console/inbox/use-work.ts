@@ -12,6 +12,8 @@ export interface Work {
   unanswer: () => void;
   close: () => void;
   reopen: () => void;
+  takeOver: () => void;
+  giveToBot: () => void;
   /** @param until RFC 3339. @throws ParleyError */
   snooze: (until: string) => Promise<void>;
 }
@@ -56,6 +58,16 @@ export function useWork(store: ConversationStore): Work {
       ({ state }) => state !== "open",
       "Reopened",
       () => store.work.setState("open"),
+    ),
+    takeOver: attempt(
+      ({ handler }) => handler === "bot",
+      "Taken over",
+      () => store.work.handOver("people"),
+    ),
+    giveToBot: attempt(
+      ({ handler }) => handler === "people",
+      "Handed to the bot",
+      () => store.work.handOver("bot"),
     ),
     async snooze(until) {
       const chat = store.chat.value;

@@ -1,8 +1,8 @@
 import type { Chat } from "../api.ts";
 import { Time } from "../parts/time.tsx";
 
-/** Where the work on a chat stands, unless it is open. */
-export function WorkState({ chat: { state, snoozedUntil } }: { chat: Chat }) {
+/** Where the work on a chat stands, unless it is open and people have it. */
+export function WorkState({ chat: { state, snoozedUntil, handler } }: { chat: Chat }) {
   if (snoozedUntil) {
     return (
       <span class="nowrap">
@@ -10,5 +10,6 @@ export function WorkState({ chat: { state, snoozedUntil } }: { chat: Chat }) {
       </span>
     );
   }
-  return state === "closed" ? <span>Closed</span> : null;
+  if (state === "closed") return <span>Closed</span>;
+  return handler === "bot" ? <span>With the bot</span> : null;
 }

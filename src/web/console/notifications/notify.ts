@@ -24,6 +24,9 @@ interface Reported {
   assigneeId?: string | null;
   by?: Person;
   note?: { author: Person; mentions: string[] };
+  /** Who got a chat, and why. */
+  to?: string;
+  reason?: string;
 }
 
 /** The chats that wait for a notification, by id and reason. `isOwn`: this tab led when it heard of it. */
@@ -40,7 +43,7 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   if (!event && isLeading) for (const id of unread.value) void wantedChat(place, id, "message");
   const { type, chatId, data } = event ?? {};
   if (!chatId) return;
-  const { assigneeId, by, note } = data as Reported;
+  const { assigneeId, by, note, to, reason } = data as Reported;
   const own = currentSession().member?.id;
   const wait = (why: Why, text: string) => {
     const after = isLeading ? notifiedAt + EVERY_MS - Date.now() : EVERY_MS;
@@ -51,8 +54,10 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   if (isLeading) {
     if (type === "message.created") markRead(chatId, "message");
     if (type === "chat.deleted") markRead(chatId);
-    if (type === "chat.assigned" && assigneeId !== own) void wantedChat(place, chatId, "message");
+    if ((type === "chat.assigned" && assigneeId !== own) || to === "bot") void wantedChat(place, chatId, "message");
   }
+  // Whoever wrote to take it over needs no help.
+  if (to === "people" && reason !== "took_over" && (!own || by?.id !== own)) wait("message", "Handed to people");
   // Nobody is notified of what they did themselves.
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
     wait("person", `${nameOf(by)} gave you this chat`);
@@ -85,10 +90,10 @@ async function wantedChat({ api }: Place, id: string, why: Why): Promise<Chat | 
   const { of } = readChoice() ?? FIRST_CHOICE;
   try {
     const { chat } = await api.GET("/chats/{id}", { path: { id } });
-    const { assigneeId, unansweredSince } = chat;
+    const { assigneeId, unansweredSince, handler } = chat;
     const isMine = assigneeId === null || assigneeId === currentSession().member?.id;
     const isWanted = why === "person" ? of !== "none" : unansweredSince && (of === "all" || (of === "mine" && isMine));
-    if (isWanted) return chat;
+    if (isWanted && handler === "people") return chat;
     markRead(id, why);
   } catch (error) {
     if (asParleyError(error).status === 404) markRead(id);
