@@ -4,6 +4,7 @@ import type { ChannelRecord } from "../calls/channel-record.ts";
 import { openChat } from "../calls/open-chat.ts";
 import { alikeOf } from "../channels/kinds.ts";
 import { lineOf } from "../channels/network/received.ts";
+import { awayAt } from "../model/away.ts";
 import type {
   AsOwner,
   ChatIdentity,
@@ -139,7 +140,8 @@ async function storeInChat(
 function callWithMessage(channel: ChannelRecord, origin: string, item: InboundMessage) {
   const { topic, ...said } = item;
   const isStop = said.type === "TEXT" && isStopWord(channel.settings.stopWords, said.content);
-  const draft: InboundDraft = { ...draftOf(channel, origin, said), topic, isStop };
+  const away = awayAt(channel.settings, Date.now());
+  const draft: InboundDraft = { ...draftOf(channel, origin, said), topic, isStop, away };
   return (chat: ChatStub, as: AsOwner): Promise<ReceiveAnswer | EchoAnswer> => chat.receive(as, draft);
 }
 

@@ -1,4 +1,6 @@
+import type { AwaySetting } from "./away.ts";
 import type { BotSetting } from "./bot-setting.ts";
+import type { HoursSetting } from "./opening-hours-schema.ts";
 import type { Uploads } from "./page-facts.ts";
 import type { PageSettings } from "./page-settings.ts";
 
@@ -6,9 +8,10 @@ import type { PageSettings } from "./page-settings.ts";
 export type Credentials = Readonly<Record<string, string>>;
 
 /**
- * `stopWords`: with which texts a contact ends marketing. `bot`: which key answers new chats first. On web channels: `allowedOrigins`, who can send files (`uploads`), and how the page looks. On the others:
- * `perSecond`, the maximum number of calls per second, and `wabaId`, the account at the network that the channel's
- * templates belong to.
+ * `stopWords`: with which texts a contact ends marketing. `bot`: which key answers new chats first. `hours`: when people
+ * answer. `away`: what contacts are told outside of them. On web channels: `allowedOrigins`, who can send files
+ * (`uploads`), and how the page looks. On the others: `perSecond`, the maximum number of calls per second, and `wabaId`,
+ * the account at the network that the channel's templates belong to.
  */
 export interface ChannelSettings extends PageSettings {
   allowedOrigins?: string[] | undefined;
@@ -17,4 +20,6 @@ export interface ChannelSettings extends PageSettings {
   wabaId?: string | undefined;
   stopWords?: string[] | undefined;
   bot?: BotSetting | undefined;
+  away?: AwaySetting | undefined;
+  hours?: HoursSetting | undefined;
 }

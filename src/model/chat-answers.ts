@@ -1,3 +1,4 @@
+import type { Away } from "./away.ts";
 import type { ChannelKind } from "./channel-kind.ts";
 import type { ChatActivity, Marketing } from "./chat.ts";
 import type { DraftExtra } from "./content-schema.ts";
@@ -7,7 +8,7 @@ import type { FileInfo } from "./file.ts";
 import type { ChannelBot, Handler } from "./handover.ts";
 import type { Message } from "./message.ts";
 import type { InboundMessage, OutboundTemplate, Outcome, ReceivedMedia, StatusUpdate } from "./network.ts";
-import type { Origin, ReceivedMarks, ReceivedWords } from "./received.ts";
+import type { Elsewhere, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { SubscriptionDescription } from "./webhook.ts";
 import type { WorkStatus } from "./work-state.ts";
 
@@ -135,13 +136,15 @@ export interface InboundDraft {
   topic?: string | null | undefined;
   /** It is one of the channel's stop words. */
   isStop?: boolean | undefined;
+  /** What the channel answers now; absent within its hours. */
+  away?: Away | undefined;
   /** What it says besides text and media; absent for none. */
   extra?: InboundExtra | undefined;
 }
 
 /** A message that the company wrote elsewhere. */
-export interface EchoDraft extends Omit<InboundDraft, "mediaId" | "isStop"> {
-  writtenIn: Origin;
+export interface EchoDraft extends Omit<InboundDraft, "mediaId" | "isStop" | "away"> {
+  writtenIn: Elsewhere;
 }
 
 /** What somebody says of the contact's wish for marketing. `at`: Unix milliseconds. */
@@ -215,7 +218,8 @@ export type AttemptsAnswer = { outcome: "ok"; history: ShownHistory } | { outcom
 export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft;
 /** `refused`: only of a message that names a file. */
 export type ReceiveAnswer =
-  | { outcome: "stored" | "repeated"; doc: string }
+  | { outcome: "stored"; doc: string; awayDoc?: string }
+  | { outcome: "repeated"; doc: string }
   | { outcome: "chat_full" }
   | RefusedDraft
   | Unknown;

@@ -80,7 +80,7 @@ export interface Message extends ReceivedWords, ReceivedMarks {
   expiresAt?: string | undefined;
   /** The id of the failed message that this one repeats; absent if it repeats none. */
   resendOf?: string | undefined;
-  /** Where the company wrote it; absent if this service sent it, or the contact wrote it. */
+  /** Absent if a client sent it, or the contact wrote it. */
   origin?: Origin | undefined;
   /** Who wrote it, as a web chat's visitor sees it: the member's name at that time, if the send named its sender. */
   sender?: { name: string } | undefined;

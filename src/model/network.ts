@@ -1,7 +1,7 @@
 import type { ChannelNews } from "./channel-warning.ts";
 import type { ContactCard, Interactive, Location, MessageType, Tap } from "./content.ts";
 import type { MediaSource, MediaType, OutboundFile } from "./file.ts";
-import type { Origin, Price, ReceivedMarks, ReceivedWords } from "./received.ts";
+import type { Elsewhere, Price, ReceivedMarks, ReceivedWords } from "./received.ts";
 import type { FilledParts, ListedTemplate, TemplateKey, TemplateParameter, TemplateState } from "./template.ts";
 
 /** What passes between chats and the adapters of networks: what goes out, how it ended, and what webhooks bring. */
@@ -131,7 +131,7 @@ export interface InboundMessage extends ReceivedWords, ReceivedMarks {
 /** A message that the company wrote to the contact elsewhere. `address`: the contact's. */
 export interface Echo extends Omit<InboundMessage, "kind"> {
   kind: "echo";
-  origin: Origin;
+  origin: Elsewhere;
 }
 
 /** The network's own agent gave the conversation back to the company, at `at` (Unix milliseconds). */

@@ -1,4 +1,4 @@
-import { openingAt } from "./opening-hours.ts";
+import { type OpeningHours, openingAt } from "./opening-hours.ts";
 import type { PageSettings } from "./page-settings.ts";
 
 /** What the widget knows of a channel before its page is loaded. */
@@ -42,8 +42,11 @@ export function pageFactsOf(channel: Named, now: number): PageFacts {
 
 interface Named {
   name: string;
-  settings: PageSettings & { uploads?: Uploads | undefined };
+  settings: ShownSettings;
 }
+
+/** The settings of a channel that its page shows. */
+export type ShownSettings = PageSettings & { uploads?: Uploads | undefined; hours?: OpeningHours | undefined };
 
 /** Who can send files in a web channel. `verified`: visitors for whom the site vouches. */
 export const UPLOADS = ["off", "verified", "everyone"] as const;

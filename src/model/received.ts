@@ -57,7 +57,9 @@ export interface Author {
 export const FORWARDED = ["once", "many"] as const;
 
 /** Where the company wrote a message elsewhere: in the network's app for companies, or with the network's own agent. */
-export const ORIGINS = ["app", "network"] as const;
+export type Elsewhere = "app" | "network";
+/** What a message to the contact came from, if no client sent it. `away`: the channel answered outside of its hours. */
+export const ORIGINS = ["app", "network", "away"] as const satisfies readonly (Elsewhere | "away")[];
 export type Origin = (typeof ORIGINS)[number];
 
 /** What the network charges for a message. */

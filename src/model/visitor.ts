@@ -1,3 +1,4 @@
+import type { Away } from "./away.ts";
 import { MEBIBYTE } from "./file.ts";
 import { toBase62 } from "./id.ts";
 
@@ -13,6 +14,8 @@ export interface SocketAdmission {
   readAt: number;
   /** Its stop words then; absent for none. */
   stopWords?: string[] | undefined;
+  /** What it answered then; absent within its hours. */
+  away?: Away | undefined;
 }
 
 /** A visitor that the Worker verified. */

@@ -132,7 +132,7 @@ export const contentFields = {
     .enum(ORIGINS)
     .optional()
     .describe(
-      "Where the organization wrote it: `app`, the network's app for companies or a device that is linked to it; `network`, the network's own agent. Absent: this service sent it, or the contact wrote it",
+      "What it came from, if no client sent it: `app`, the network's app for companies or a device that is linked to it; `network`, the network's own agent; `away`, the channel's `settings.away`. Absent: a client sent it, or the contact wrote it",
     ),
   sender: groupIfSet(
     "Who wrote it, as a web chat's visitor sees it. Set if the send named its `senderId` or a member sent it in the console: the member's `publicName` at that time, or its name if it had none",

@@ -197,7 +197,7 @@ export const messageSchema = resource<messages.ShownMessage>()(
     mediaUrl: textOrNull(
       "The URL of the media. For a file that a contact sent or that you uploaded, this is the `/media` route of this API",
     ),
-    senderId: textOrNull("The member who sent the message. Null if the contact wrote it, and if it has an `origin`"),
+    senderId: textOrNull("The member who sent the message. Null if no member did: see `direction` and `origin`"),
     templateId: textOrNull("The template that the message was sent with"),
     variables: z
       .record(z.string(), z.union([z.string(), z.number()]))

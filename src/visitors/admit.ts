@@ -4,6 +4,7 @@ import { isAllowedOrigin } from "../channels/web/origin.ts";
 import { type SocketRefusal, secretFingerprint } from "../channels/web/socket-policy.ts";
 import { webSpec } from "../channels/web/spec.ts";
 import { clientNetwork } from "../http/client-network.ts";
+import { awayAt } from "../model/away.ts";
 import type { ChannelSettings } from "../model/channel.ts";
 import type { Region } from "../model/region.ts";
 import { type ConnectingVisitor, type Visitor, webChatId } from "../model/visitor.ts";
@@ -51,7 +52,10 @@ export async function admitVisitor(
       channelId,
       address,
       clientNetwork: clientNetwork(request.headers.get("CF-Connecting-IP")),
-      admission: { origin, ownOrigin, fingerprint, readAt: allowing.readAt, stopWords: allowing.settings.stopWords },
+      admission: {
+        ...{ origin, ownOrigin, fingerprint, readAt: allowing.readAt, stopWords: allowing.settings.stopWords },
+        away: awayAt(allowing.settings, Date.now()),
+      },
       hasUploads: mayUpload(allowing.settings, fingerprint !== null),
     },
   };

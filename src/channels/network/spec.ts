@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
+import { awaySetting } from "../../model/away.ts";
 import { botSetting } from "../../model/bot-setting.ts";
 import type { ChannelSettings } from "../../model/channel.ts";
 import type { RenderingOf } from "../../model/content.ts";
 import { atMost, notBlankIfGiven, optional, REQUIRED, wellFormed } from "../../model/field.ts";
 import type { FileInfo, MediaType } from "../../model/file.ts";
+import { hoursSetting } from "../../model/opening-hours-schema.ts";
 import type { Alike } from "../../model/organization.ts";
 import { MAX_STOP_WORD, MAX_STOP_WORDS } from "../../model/stop-words.ts";
 
@@ -59,6 +61,8 @@ const stopWord = z.string().check(z.trim(), notBlankIfGiven, wellFormed, ...atMo
 export const commonSettings = {
   stopWords: optional(z.array(stopWord).check(z.maxLength(MAX_STOP_WORDS))),
   bot: optional(botSetting),
+  away: optional(awaySetting),
+  hours: optional(hoursSetting),
 };
 
 export const networkSettings = z.object({

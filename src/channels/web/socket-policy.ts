@@ -1,4 +1,5 @@
 import type { ChannelRecord } from "../../calls/channel-record.ts";
+import { type Away, awayAt } from "../../model/away.ts";
 import { toBase62 } from "../../model/id.ts";
 import type { SocketAdmission } from "../../model/visitor.ts";
 import { isAllowedOrigin } from "./origin.ts";
@@ -8,6 +9,8 @@ export interface SocketPolicy {
   allowedOrigins: string[];
   /** Absent for none. */
   stopWords?: string[] | undefined;
+  /** Absent within the hours. */
+  away?: Away | undefined;
   /** The fingerprint of each secret that verifies users; empty unless the caller asked for fingerprints. */
   fingerprints: string[];
 }
@@ -26,7 +29,7 @@ export async function socketPolicyOf(
   const secrets = withFingerprints ? await record.identitySecrets(now) : [];
   const fingerprints = await Promise.all(secrets.map(secretFingerprint));
   const { allowedOrigins = [], stopWords } = record.settings;
-  return { allowedOrigins, fingerprints, stopWords } satisfies SocketPolicy;
+  return { allowedOrigins, fingerprints, stopWords, away: awayAt(record.settings, now) } satisfies SocketPolicy;
 }
 
 /** Identifies a secret without revealing it: secrets are random, so nobody can guess one from its hash. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { InboundItem } from "../../model/network.ts";
-import type { Origin } from "../../model/received.ts";
+import type { Elsewhere } from "../../model/received.ts";
 import { loggable } from "../network/known-fields.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { receivedAt, receivedTerm } from "../network/received.ts";
@@ -81,7 +81,7 @@ function wordsOf(interactive: unknown): string {
 }
 
 /** An item as one of the company's side; null if it says something of the contact alone. */
-export function asEcho(item: InboundItem["item"], origin: Origin): InboundItem["item"] | null {
+export function asEcho(item: InboundItem["item"], origin: Elsewhere): InboundItem["item"] | null {
   switch (item.kind) {
     case "message":
       return { ...item, kind: "echo", origin };

@@ -168,7 +168,9 @@ export class ChatObject extends DurableObject<Env> {
       const answer = this.parts.store.inbound(identity, draft);
       // The first call may have stored the message and lost the alarm.
       if (answer.outcome === "repeated") await this.parts.due.standBy();
-      if (answer.outcome === "stored") await this.parts.announce();
+      if (answer.outcome === "stored") {
+        await (answer.awayDoc === undefined ? this.parts.announce() : this.#startDelivery(identity));
+      }
       return answer;
     });
   }

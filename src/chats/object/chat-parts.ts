@@ -4,6 +4,7 @@ import { DueWork } from "../../platform/object/due-work.ts";
 import { ObjectSubscriptions } from "../../webhooks/subscription/object-subscriptions.ts";
 import { Acts } from "./acts.ts";
 import { AlarmCheck } from "./alarm-check.ts";
+import { AwayAnswers } from "./away.ts";
 import { CancelAndResend } from "./cancel-and-resend.ts";
 import { ChatLabels } from "./chat-labels.ts";
 import { ChatReporter } from "./chat-report.ts";
@@ -67,6 +68,7 @@ export class ChatParts {
   readonly handover: Handover;
   readonly handOver: HandOver;
   readonly labels: ChatLabels;
+  readonly away: AwayAnswers;
   readonly conditions: SendConditions;
   readonly scheduled: ScheduledMessages;
   readonly files: ChatFiles;
@@ -129,6 +131,7 @@ export class ChatParts {
     this.work = new ChatWork(this);
     this.handover = new Handover(this);
     this.labels = new ChatLabels(this);
+    this.away = new AwayAnswers(this);
     this.conditions = new SendConditions(this);
     this.scheduled = new ScheduledMessages(this);
     this.echoes = new Echoes(this);

@@ -177,6 +177,11 @@ export class ChatReporter extends WriteBehind<Report> {
     return this.#activity.news(this.#lastReport()).contactWroteAt;
   }
 
+  /** Since when the contact waits for an answer, Unix milliseconds; null if it does not. */
+  unansweredSince(): number | null {
+    return this.#activity.news(this.#lastReport()).unansweredSince;
+  }
+
   /** The seq up to which messages are counted in the last report. */
   get countedUpTo(): number {
     return this.#lastReport()?.seq ?? 0;

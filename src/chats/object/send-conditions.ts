@@ -50,10 +50,17 @@ export class SendConditions {
   }
 }
 
-/** Says that the chat's newest message has another seq than the caller knows; null if it has this one. */
-export function crossingText(ifSeq: number, log: Pick<MessageLog, "newest" | "isEmpty">): string | null {
+/**
+ * Says that the chat's newest message has another seq than the caller knows; null if it has this one. Away messages at the
+ * end of the chat don't count: nobody has answered.
+ */
+export function crossingText(
+  ifSeq: number,
+  log: Pick<MessageLog, "newest" | "isEmpty" | "bounds" | "exchange">,
+): string | null {
   const newest = log.newest().seq;
   // A client sees the seq 0 in a chat whose messages were all deleted.
   if (ifSeq === newest || (ifSeq === 0 && log.isEmpty)) return null;
+  if (ifSeq < newest && ifSeq >= Math.max(log.bounds().floor, log.exchange.seqBeforeAway())) return null;
   return `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}. Read the newer ones, then repeat the request with ifSeq ${newest}`;
 }

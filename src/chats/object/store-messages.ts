@@ -14,12 +14,13 @@ import type {
 import { isMediaType } from "../../model/content.ts";
 import { NOT_A_VOICE } from "../../model/content-schema.ts";
 import { typeOfFile } from "../../model/file.ts";
-import { messageId } from "../../model/id.ts";
+import { jurisdictionOf, messageId, newId } from "../../model/id.ts";
 import type { Message } from "../../model/message.ts";
 import { pick } from "../../model/pick.ts";
 import { wroteAt } from "../../model/reply-window.ts";
 import { OPEN } from "../../model/work-state.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
+import type { AwayAnswers } from "./away.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { ChatWork } from "./chat-work.ts";
 import type { Consent } from "./consent.ts";
@@ -36,7 +37,14 @@ import { inboundFields } from "./log/inbound-fields.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { receivedDedupe } from "./log/network-ids.ts";
-import { type AcceptedDraft, inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
+import {
+  type AcceptedDraft,
+  awayMessage,
+  inboundMessage,
+  nextPosition,
+  outboundMessage,
+  placedMessage,
+} from "./log/new-message.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { Notes } from "./notes.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
@@ -55,6 +63,7 @@ interface Parts {
   report: ChatReporter;
   conditions: SendConditions;
   consent: Consent;
+  away: AwayAnswers;
   handover: Pick<Handover, "isHandedOver" | "takenOver">;
   work: Pick<ChatWork, "changeTo">;
   contact: Pick<ContactAddresses, "enterTopic">;
@@ -138,7 +147,7 @@ export class MessageStore {
       template,
       isNamed,
       isBot,
-      isParting,
+      answersNothing: isParting,
       sentDraft,
       ...pick(file, "media", "takeFile"),
     };
@@ -171,6 +180,18 @@ export class MessageStore {
     depth: number,
     person: { id: string; name: string } | null,
   ): string {
+    const doc = this.#store(identity, row, depth, person);
+    if (!isDelivered(identity)) this.#parts.tables.onceWritten(() => this.#parts.visitors.show(row.message));
+    return doc;
+  }
+
+  /** As `#append`, without showing it to visitors. */
+  #store(
+    identity: ChatIdentity,
+    row: Omit<NewMessage, "delivery">,
+    depth: number,
+    person: { id: string; name: string } | null,
+  ): string {
     const { handover, log, queue } = this.#parts;
     const { message } = row;
     const delivery = isDelivered(identity) ? queue.newDelivery(depth) : null;
@@ -178,9 +199,8 @@ export class MessageStore {
     const doc = log.append({ ...row, changes, delivery: delivery && printNewDelivery(delivery) });
     if (changes) this.#parts.scheduled.handedOver();
     this.#parts.tables.onceWritten(() => {
-      if (delivery) return queue.stored(message.seq, delivery);
-      this.#parts.report.counted("sent");
-      this.#parts.visitors.show(message);
+      if (delivery) queue.stored(message.seq, delivery);
+      else this.#parts.report.counted("sent");
     });
     return doc;
   }
@@ -252,6 +272,7 @@ export class MessageStore {
     const content = choice && choice.id !== null ? choice.title : draft.content;
     const file = this.#fileOfVisitor(draft);
     if ("outcome" in file) return file;
+    const awayText = this.#parts.away.textFor(draft);
     const position = nextPosition(log.newest(), identity, Date.now());
     const message = inboundMessage({ ...draft, content, ...pick(file, "media", "type") }, fields, position);
     if (file.text !== undefined) message.text = file.text;
@@ -261,7 +282,21 @@ export class MessageStore {
     const doc = log.append({ ...row, ...pick(file, "media", "takeFile"), changes });
     this.#parts.contact.enterTopic(draft.topic);
     if (draft.isStop) this.#parts.consent.hear({ optedOut: true, at: wroteAt(message), by: "contact" });
-    return { outcome: "stored", doc };
+    const awayDoc = awayText === null ? undefined : this.#answerAway(identity, awayText);
+    return { outcome: "stored", doc, ...(awayDoc !== undefined && { awayDoc }) };
+  }
+
+  /** Stores what the channel answers outside of its hours. @returns its JSON; undefined if the chat has no room for it */
+  #answerAway(identity: ChatIdentity, text: string): string | undefined {
+    const { away, log } = this.#parts;
+    const ahead = this.#parts.depth();
+    if (limitReached(log, ahead)) return undefined;
+    const position = nextPosition(log.newest(), identity, Date.now());
+    const callId = newId("msg", jurisdictionOf(identity.chatId));
+    const message = awayMessage(callId, text, position, isDelivered(identity));
+    const nothing = { dedupe: null, fingerprint: null, template: null, media: null };
+    away.told(Date.parse(message.createdAt));
+    return this.#store(identity, { message, ...nothing, answersNothing: true }, ahead, null);
   }
 
   /** The media of a contact's message: what the network reports, or the file that a visitor uploaded. */

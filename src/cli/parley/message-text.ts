@@ -25,6 +25,12 @@ interface Said {
   redactedAt?: string;
 }
 
+const ORIGINS: Record<string, string> = {
+  app: "(from the app)",
+  network: "(from the network's agent)",
+  away: "(away)",
+};
+
 /** All that a message says, as one text for a terminal. It is not safe to print yet. */
 export function messageText(message: object): string {
   const { text, content, interactive, choice, replyTo, location, contacts, reactions = [], ...rest } = message as Said;
@@ -39,7 +45,7 @@ export function messageText(message: object): string {
     location ? `(at ${location.latitude}, ${location.longitude})` : "",
     ...(contacts ?? []).map(({ name, phones = [] }) => `(${name}: ${phones.join(", ")})`),
     rest.sticker ? "(sticker)" : "",
-    rest.origin === undefined ? "" : rest.origin === "app" ? "(from the app)" : "(from the network's agent)",
+    rest.origin === undefined ? "" : (ORIGINS[rest.origin] ?? `(from ${rest.origin})`),
     rest.standby ? "(to the network's agent)" : "",
     rest.voice === undefined ? "" : rest.voice ? "(voice note)" : "(sent as audio)",
     rest.forwarded === undefined ? "" : rest.forwarded === "many" ? "(forwarded many times)" : "(forwarded)",

@@ -33,6 +33,9 @@ export function orNull<T>(read: (given: string, flag: string) => T): (given: str
 /** The text itself; null, which restores the default, for `default`. */
 export const orDefault = orNull((given) => given);
 
+/** A setting that is a text; null, which restores the default, for `default`. */
+export const textOrDefault = orNull((text) => ({ text }));
+
 /** What a JSON file has, or standard input for `-`; null, which restores the default, for `default`. */
 export const jsonFile = orNull(async (path, flag) => {
   const given = path === "-" ? await text(process.stdin) : await readFile(path, "utf8").catch(() => null);

@@ -16,6 +16,7 @@ import {
   rateLimitOf,
   switchOf,
   textOf,
+  textOrDefault,
 } from "./option-values.ts";
 import { field, listField, type Resource } from "./resource.ts";
 import { type JsonObject, type Query, type Service, ServiceFault } from "./service.ts";
@@ -146,6 +147,8 @@ export const RESOURCES = {
         "The key that answers new chats first, and after how many seconds of its silence people get one, 120 by default",
         orNull(botOption),
       ),
+      hours: field("file", "settings.hours", "A JSON file of the time zone and the week's hours", jsonFile),
+      away: field("text", "settings.away", "What contacts who write outside of the hours are answered", textOrDefault),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       uploads: field("whose", "settings.uploads", `web: who can send files, one of ${UPLOADS.join(", ")}`),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),
@@ -165,7 +168,6 @@ export const RESOURCES = {
         listOrNull,
       ),
       texts: field("file", "settings.texts", "web: a JSON file of texts by language and name", jsonFile),
-      hours: field("file", "settings.hours", "web: a JSON file of the time zone and the week's hours", jsonFile),
       "hide-when-closed": field(
         "on|off",
         "settings.hideWhenClosed",

@@ -4,6 +4,7 @@ import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
 import { MAX_ORIGINS } from "../../channels/web/spec.ts";
 import { channelPatch, newChannelBody } from "../../management/channels.ts";
 import { overlapBody } from "../../management/overlap.ts";
+import { AWAY_PAUSE_HOURS, MAX_AWAY_TEXT } from "../../model/away.ts";
 import { NETWORKS, networkKinds } from "../../model/channel-kind.ts";
 import { DEFAULT_HAND_OVER_SECONDS, MAX_HAND_OVER_SECONDS, MIN_HAND_OVER_SECONDS } from "../../model/handover.ts";
 import { MAX_STOP_WORD, MAX_STOP_WORDS } from "../../model/stop-words.ts";
@@ -47,12 +48,14 @@ const FIELDS: Record<string, string> = {
   starters: "web: first messages that a visitor can send with one tap.",
   texts: "web: your own texts in place of the page's, by language tag and name. At most 8 KiB as JSON.",
   hours:
-    "web: when the company answers, by the clock of its time zone. A day without an entry is closed. Without hours the company always answers.",
+    "When the company answers, by the clock of its time zone. A day without an entry is closed. Without hours the company always answers.",
   "hours.timeZone": "The time zone, such as `Europe/Berlin`.",
   "hours.week":
     "For each day, such as `monday`, its ranges in order: `{ opens, closes }`, such as `09:00` and `17:30`; `24:00` is the end of the day.",
   askContact:
     "web: when anonymous visitors are asked for their name and email address: `never`, after the first message (`afterFirst`), or outside of the hours (`whenClosed`).",
+  away: `What a contact who writes outside of the hours is answered, once in ${AWAY_PAUSE_HOURS} hours at most. Without \`hours\` nobody is. Default: none.`,
+  "away.text": `The text, of at most ${MAX_AWAY_TEXT.toLocaleString("en")} characters.`,
   hideWhenClosed: "web: whether the launcher is hidden outside of the hours.",
   stopWords: `The texts with which a contact ends marketing, such as \`STOP\`: at most ${MAX_STOP_WORDS} of at most ${MAX_STOP_WORD} characters. A message that is exactly one of them, whatever its case, sets the chat's \`marketing.optedOut\`. Default: none.`,
   bot: "The key that answers new chats first, until people take a chat over. Default: none.",

@@ -175,7 +175,11 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
       hours: z
         .object({ timeZone: z.string(), week: z.partialRecord(z.enum(WEEKDAYS), z.array(opened)) })
         .optional()
-        .describe("web: when the company answers, by the clock of its time zone. Without hours it always does"),
+        .describe("When the company answers, by the clock of its time zone. Without hours it always does"),
+      away: z
+        .object({ text: z.string() })
+        .optional()
+        .describe("What contacts who write outside of the hours are answered"),
       askContact: z
         .enum(ASK_CONTACT)
         .optional()

@@ -1,5 +1,4 @@
-import type { PageFacts } from "../../model/page-facts.ts";
-import type { PageSettings } from "../../model/page-settings.ts";
+import type { ShownSettings } from "../../model/page-facts.ts";
 import type { Accent } from "./accent.ts";
 import type { Scheme } from "./scheme.ts";
 
@@ -9,7 +8,7 @@ export interface PreviewRequest {
   /** The channel's. */
   name: string;
   /** Not saved, and perhaps not good yet. */
-  settings: PageSettings & Partial<Pick<PageFacts, "uploads">>;
+  settings: ShownSettings;
   scheme: Scheme;
   /** The visitor's language. */
   locale: string;

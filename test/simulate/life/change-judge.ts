@@ -111,12 +111,12 @@ export class ChangeJudge {
     const isShown = lastMessage?.text === newest.message.text;
     this.#world.check("activity", isShown, () => `the chat shows "${lastMessage?.text}" of ${lastMessage?.id}`);
     const isOwn = ({ message, columns }: Row) =>
-      message.direction === "OUTBOUND" && message.origin === undefined && columns.parting !== 1;
+      message.direction === "OUTBOUND" && message.origin === undefined && columns.answers_nothing !== 1;
     const answered = rows.findLastIndex(isOwn);
     if (answered < 0 && book.floor > 0) return;
     // It may have changed hands after the report was made.
     if (handovers !== (book.hands?.count ?? 0)) return;
-    const later = rows.slice(answered + 1).filter(({ columns }) => columns.parting !== 1);
+    const later = rows.slice(answered + 1).filter(({ columns }) => columns.answers_nothing !== 1);
     const messages = later.map(({ message }) => message);
     const answeredSeq = rows[answered]?.message.seq ?? 0;
     const since = this.#handovers.waitsSince(book, handovers, answeredSeq, messages) ?? waitsSince(messages);

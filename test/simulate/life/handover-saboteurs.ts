@@ -27,6 +27,9 @@ export const HANDOVER_SABOTEURS = wrongVersions({
     ],
   },
   "src/chats/object/log/exchange.ts": {
-    "the message of a handover answers the contact": ["answersNothing: row.parting === 1", "answersNothing: false"],
+    "the message of a handover answers the contact": [
+      "answersNothing: row.answersNothing === 1",
+      "answersNothing: false",
+    ],
   },
 });

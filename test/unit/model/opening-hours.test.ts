@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type OpeningHours, openingAt, WEEKDAYS } from "../../../src/model/opening-hours.ts";
-import { openingHours } from "../../../src/model/page-settings.ts";
+import { hoursSetting } from "../../../src/model/opening-hours-schema.ts";
 
 const OFFICE = [{ opens: "09:00", closes: "17:30" }];
 const ALL_DAY = [{ opens: "00:00", closes: "24:00" }];
@@ -65,7 +65,7 @@ test.each([
   [{ timeZone: "UTC", week: { moonday: OFFICE } }, "week", "must not contain moonday"],
   [{ timeZone: "UTC" }, "week", "is required"],
 ])("%j is refused at %s", (hours, path, message) => {
-  const [issue] = openingHours.safeParse(hours).error?.issues ?? [];
+  const [issue] = hoursSetting.safeParse(hours).error?.issues ?? [];
   expect(issue?.path.join(".")).toBe(path);
   expect(issue?.message).toMatch(message);
 });

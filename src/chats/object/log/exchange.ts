@@ -6,9 +6,11 @@ import { newestFirst } from "./walk.ts";
 
 const MESSAGES_A_READ = 250;
 
+const ORIGIN = "doc ->> '$.origin' as origin";
 /** SQL of what says who wrote a message, and when. */
 const WRITTEN = `doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt,
-  doc ->> '$.networkTime' as networkTime, doc ->> '$.origin' as origin, doc ->> '$.standby' as standby, parting`;
+  doc ->> '$.networkTime' as networkTime, ${ORIGIN}, doc ->> '$.standby' as standby,
+  answers_nothing as answersNothing`;
 
 type Written = {
   seq: number;
@@ -17,8 +19,8 @@ type Written = {
   networkTime: string | null;
   origin: string | null;
   standby: number | null;
-  /** 1 if it is the message of a handover. */
-  parting: number | null;
+  /** 1 if it leaves the contact waiting. */
+  answersNothing: number | null;
 };
 
 /** Which of the contact's messages wait for an answer. */
@@ -65,7 +67,7 @@ export class Exchange {
           isInbound,
           isEcho: isEcho(row),
           isStandby: row.standby !== null && !isLate,
-          answersNothing: row.parting === 1,
+          answersNothing: row.answersNothing === 1,
         };
         yield { seq: row.seq, ...kind, at: Date.parse(row.createdAt), networkAt, namedSenderId };
       }
@@ -81,14 +83,14 @@ export class Exchange {
   firstUnanswered({ upTo = this.#newest().seq, since = 0, givenBack }: Waiting): Asked | null {
     const rows: Written[] = [];
     for (const row of newestFirst<Written>(this.#messages, WRITTEN, upTo)) {
-      const isAnswer = row.direction === "OUTBOUND" && !isEcho(row) && row.parting !== 1;
+      const isAnswer = row.direction === "OUTBOUND" && !isEcho(row) && row.answersNothing !== 1;
       if (isAnswer || row.seq <= upTo - RECENT_MESSAGES || Date.parse(row.createdAt) < since) break;
       rows.push(row);
     }
     let waiting: Asked[] = [];
     for (const row of rows.reverse()) {
       const at = Date.parse(row.createdAt);
-      if (row.parting === 1) continue;
+      if (row.answersNothing === 1) continue;
       if (row.direction !== "INBOUND") {
         const answeredAt = Date.parse(row.networkTime ?? row.createdAt);
         waiting = waiting.filter((asked) => asked.wroteAt > answeredAt);
@@ -100,7 +102,7 @@ export class Exchange {
   /** When the contact first wrote since a person last did, among the newest 1,000; null if it did not. */
   firstSincePerson(): number | null {
     const newest = this.#newest().seq;
-    const isPerson = `doc ->> '$.direction' = 'OUTBOUND' and (doc ->> '$.origin' = 'app' or (named = 1 and by_bot is null and parting is null))`;
+    const isPerson = `doc ->> '$.direction' = 'OUTBOUND' and (doc ->> '$.origin' = 'app' or (named = 1 and by_bot is null and answers_nothing is null))`;
     const query = `select doc ->> '$.createdAt' as createdAt from messages
       where seq > coalesce((select max(seq) from messages where seq > ?1 and ${isPerson}), ?1)
         and doc ->> '$.direction' = 'INBOUND' and doc ->> '$.standby' is null order by seq limit 1`;
@@ -115,6 +117,14 @@ export class Exchange {
     const after = Math.max(seq, this.#newest().seq - RECENT_MESSAGES);
     const rows = this.#messages.run<{ createdAt: string; byBot: number | null }>(query, after);
     return rows.map(({ createdAt, byBot }) => ({ isBot: byBot === 1, at: Date.parse(createdAt) }));
+  }
+
+  /** The seq of the newest message that is not an away message; 0 if there is none. */
+  seqBeforeAway(): number {
+    for (const { seq, origin } of newestFirst<{ origin: string | null }>(this.#messages, ORIGIN)) {
+      if (origin !== "away") return seq;
+    }
+    return 0;
   }
 
   /** When the contact last wrote, Unix milliseconds, among the newest 1,000 messages; null if it did not. */
@@ -136,5 +146,5 @@ function isStandby(row: Written, { upTo, at }: GivenBack): boolean {
 
 /** Whether the company wrote it elsewhere. */
 function isEcho({ origin }: Written): boolean {
-  return origin !== null;
+  return origin !== null && origin !== "away";
 }

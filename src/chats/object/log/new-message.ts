@@ -135,7 +135,7 @@ function shownMedia({ contentType, size, fileName, width, height }: Media): Show
 }
 
 export function inboundMessage(
-  { id: callId, type, content, media, origin }: Omit<InboundDraft, "isStop" | "mediaId">,
+  { id: callId, type, content, media, origin }: Pick<InboundDraft, "id" | "type" | "content" | "media" | "origin">,
   extra: InboundFields,
   { chatId, seq, at }: MessagePosition,
 ): Message {
@@ -166,6 +166,12 @@ export function inboundMessage(
 export function echoedMessage(draft: EchoDraft, extra: InboundFields, position: MessagePosition): Message {
   const message = inboundMessage(draft, extra, position);
   return { ...message, direction: "OUTBOUND", status: "SENT", sentAt: position.at, origin: draft.writtenIn };
+}
+
+/** What the channel answers outside of its hours. @param callId see `messageId` @param isQueued see `placedMessage` */
+export function awayMessage(callId: string, text: string, position: MessagePosition, isQueued: boolean): Message {
+  const said = inboundMessage({ id: callId, type: "TEXT", content: text, media: null, origin: null }, {}, position);
+  return placedMessage({ ...said, seq: null, direction: "OUTBOUND", origin: "away" }, position, isQueued);
 }
 
 /** The fields of a contact's message that not every message has. */

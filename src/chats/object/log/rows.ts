@@ -23,8 +23,8 @@ export interface NewMessage {
   isNamed?: boolean | undefined;
   /** The key of the channel's bot sent it. */
   isBot?: boolean | undefined;
-  /** It is the message of a handover. */
-  isParting?: boolean | undefined;
+  /** It leaves the contact waiting, although it is sent to it. */
+  answersNothing?: boolean | undefined;
   /** Takes the file that the message names, in the same commit. */
   takeFile?: (() => void) | undefined;
   /** Removes an echo from those that are held, in the same commit. */
@@ -49,15 +49,15 @@ export interface SeqRange {
 /** Inserts a row. @param queued how many messages up to this one were queued when stored */
 export function insertRow(
   messages: LateTable,
-  { message, dedupe, fingerprint, template, delivery, media, isNamed, isBot, isParting, scheduled }: NewMessage,
+  { message, dedupe, fingerprint, template, delivery, media, isNamed, isBot, answersNothing, scheduled }: NewMessage,
   doc: string,
   queued: number,
 ): void {
   messages.insert(
     `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, named, queued, expires_at,
-       scheduled_id, by_bot, parting) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       scheduled_id, by_bot, answers_nothing) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[message.seq, doc, dedupe, fingerprint, template && JSON.stringify(template), delivery],
     ...[media && JSON.stringify(media), isNamed ? 1 : null, queued, expiryOf(message), scheduled ? message.id : null],
-    ...[isBot ? 1 : null, isParting ? 1 : null],
+    ...[isBot ? 1 : null, answersNothing ? 1 : null],
   );
 }

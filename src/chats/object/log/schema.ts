@@ -14,7 +14,7 @@ export const CHAT_TABLES = {
   //   milliseconds; see heard-changes.ts.
   // - named: 1 if a member's session sent it, or the request named its sender: it counts in the member's numbers.
   // - by_bot: 1 if the key of the channel's bot sent it.
-  // - parting: 1 if it is the message of a handover: it answers nothing.
+  // - answers_nothing: 1 if it leaves the contact waiting: the message of a handover, or an away message.
   // - messages_by_dedupe: Finds the message that an idempotency key or an inbound id stored first.
   messages: `create table messages (
      seq integer primary key,
@@ -33,7 +33,7 @@ export const CHAT_TABLES = {
      reaction_heard_at integer,
      named integer,
      by_bot integer,
-     parting integer
+     answers_nothing integer
    );
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;
    create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;`,
@@ -142,5 +142,5 @@ export const CHAT_STEPS: readonly Partial<Record<ChatTableName, string>>[] = [
   { scheduled: "moved integer" },
   { scheduled: "if_open integer" },
   { messages: "by_bot integer", scheduled: "by_bot integer" },
-  { messages: "parting integer" },
+  { messages: "answers_nothing integer" },
 ];

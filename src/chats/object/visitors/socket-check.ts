@@ -7,6 +7,8 @@ import { causeOf } from "../../../platform/log.ts";
 import { attached } from "./attachment.ts";
 import { close, TRY_LATER } from "./closing.ts";
 
+export type ChannelWords = Pick<SocketPolicy, "stopWords" | "away">;
+
 /** How long a check stays valid, in milliseconds. */
 const VALID_MS = 10_000;
 /** The pause after a check that failed because the channel did not answer, in milliseconds. */
@@ -48,9 +50,9 @@ export class SocketCheck {
     }
   }
 
-  /** The channel's stop words, as they are known for a socket. */
-  stopWords(socket: WebSocket): string[] | undefined {
-    return (this.#policy ?? attached(socket).admission).stopWords;
+  /** What the channel does with a visitor's words, as it is known for a socket. */
+  wordsOf(socket: WebSocket): ChannelWords {
+    return this.#policy ?? attached(socket).admission;
   }
 
   #isDue(now: number): boolean {

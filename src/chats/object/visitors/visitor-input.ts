@@ -26,7 +26,7 @@ import {
 } from "./frames.ts";
 import { inputTimes } from "./queries.ts";
 import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
-import { isOwner } from "./socket-check.ts";
+import { type ChannelWords, isOwner } from "./socket-check.ts";
 
 export interface InputParts {
   env: Env;
@@ -43,7 +43,8 @@ export interface InputParts {
 interface Pages {
   showOthers(socket: WebSocket, message: Message): void;
   answer(socket: WebSocket, message: Message): void;
-  stopWords(socket: WebSocket): string[] | undefined;
+  show(message: Message): void;
+  wordsOf(socket: WebSocket): ChannelWords;
 }
 
 /** How many frames may wait for earlier ones. Our page sends a message only after the response to the previous one. */
@@ -110,6 +111,7 @@ export class VisitorInput {
       if (refusal) return refuse(refusal);
     }
     const { organizationId, chatId, admission } = attached(socket);
+    const { stopWords, away } = this.#pages.wordsOf(socket);
     const draft: InboundDraft = {
       id: newId("msg", jurisdictionOf(chatId)),
       dedupe: id,
@@ -119,7 +121,8 @@ export class VisitorInput {
       mediaId,
       origin: admission.ownOrigin,
       addresses: [],
-      isStop: mediaId === undefined && isStopWord(this.#pages.stopWords(socket), content),
+      isStop: mediaId === undefined && isStopWord(stopWords, content),
+      away,
       extra: { replyTo, tap: choice === undefined ? undefined : { data: choice, title: content } },
     };
     const answer = await this.#parts.receive({ organizationId, knownIdentity, isRepeat: false }, draft);
@@ -127,7 +130,10 @@ export class VisitorInput {
     if (answer.outcome === "refused") return refuse(refusedFrame(id, answer.code, null));
     if (answer.outcome === "unknown") return refuse(unavailableFrame(id));
     sendFrame([socket], storedFrame(id, answer.doc));
-    if (answer.outcome === "stored") this.#pages.showOthers(socket, JSON.parse(answer.doc) as Message);
+    if (answer.outcome === "repeated") return;
+    this.#pages.showOthers(socket, JSON.parse(answer.doc) as Message);
+    // Last: a page that gets a later message first connects again.
+    if (answer.awayDoc !== undefined) this.#pages.show(JSON.parse(answer.awayDoc) as Message);
   }
 
   #react(socket: WebSocket, frame: ReactionFrame): void {

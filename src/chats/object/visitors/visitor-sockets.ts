@@ -26,7 +26,7 @@ import {
 import { FrameBudget, PAGE_COST } from "./frame-budget.ts";
 import { featuresOf, PING, PONG, readFrame, type ServerFrame, sendFrame } from "./frames.ts";
 import { type Acknowledged, changedSince } from "./queries.ts";
-import { isOwner, SocketCheck } from "./socket-check.ts";
+import { type ChannelWords, isOwner, SocketCheck } from "./socket-check.ts";
 import { type InputParts, VisitorInput } from "./visitor-input.ts";
 
 interface Parts extends InputParts {
@@ -138,8 +138,8 @@ export class VisitorSockets {
   }
 
   /** See `SocketCheck`. */
-  stopWords(socket: WebSocket): string[] | undefined {
-    return this.#socketCheck.stopWords(socket);
+  wordsOf(socket: WebSocket): ChannelWords {
+    return this.#socketCheck.wordsOf(socket);
   }
 
   /** Completes the closing handshake, which the platform leaves to us. After a lost connection nobody reads a reply. */

@@ -115,7 +115,12 @@ function Editor({ channel, onChannel }: ChannelProps) {
           </fieldset>
         </Box>
         <Box title="Hours">
-          <HoursField hours={shown.hours} onHours={(hours) => set({ hours })} />
+          <HoursField
+            hours={shown.hours}
+            away={shown.away}
+            hint="Visitors can write at any time. Outside of your hours, the page says when you are back."
+            set={set}
+          />
           {shown.hours && (
             <Checkbox
               checked={shown.hideWhenClosed ?? false}

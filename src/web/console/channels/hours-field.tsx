@@ -1,10 +1,10 @@
 import { useId } from "preact/hooks";
 import { WEEKDAYS } from "../../../model/opening-hours.ts";
 import { Button } from "../parts/button.tsx";
-import { Select } from "../parts/controls.tsx";
+import { Select, TextArea } from "../parts/controls.tsx";
 import { sentence, useFaults } from "../parts/faults.ts";
 import { Input } from "../parts/field.tsx";
-import type { SettingValues } from "./channel-kinds.ts";
+import type { SettingsChange, SettingValues } from "./channel-kinds.ts";
 
 type Hours = NonNullable<SettingValues["hours"]>;
 type Day = (typeof WEEKDAYS)[number];
@@ -13,12 +13,15 @@ const [SUNDAY, ...OTHERS] = WEEKDAYS;
 const WORK = { opens: "09:00", closes: "17:00" };
 
 interface HoursProps {
-  hours: Hours | undefined;
-  onHours: (hours: Hours | null) => void;
+  hours: Hours | null | undefined;
+  away: SettingsChange["away"];
+  hint: string;
+  set: (change: Pick<SettingsChange, "hours" | "away">) => void;
 }
 
-/** The hours of a week, by the clock of a time zone. */
-export function HoursField({ hours, onHours }: HoursProps) {
+/** The hours of a week, by the clock of a time zone, and what contacts are told outside of them. */
+export function HoursField({ hours, away, hint, set }: HoursProps) {
+  const onHours = (next: Hours | null) => set({ hours: next });
   const zones = useId();
   const begin = (): Hours => ({
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -28,7 +31,7 @@ export function HoursField({ hours, onHours }: HoursProps) {
     <>
       <Select
         label="You answer"
-        hint="Visitors can write at any time. Outside of your hours, the page says when you are back."
+        hint={hint}
         options={{ always: "At any time", hours: "In these hours" }}
         first={hours ? "hours" : "always"}
         onChange={({ currentTarget }) => onHours(currentTarget.value === "hours" ? begin() : null)}
@@ -61,6 +64,16 @@ export function HoursField({ hours, onHours }: HoursProps) {
               />
             ))}
           </ul>
+          <TextArea
+            label="Away message"
+            path="settings.away"
+            hint="Sent once to a contact who writes outside of these hours. Leave empty to send none."
+            rows={3}
+            dir="auto"
+            maxLength={1024}
+            value={away?.text ?? ""}
+            onInput={({ currentTarget: { value } }) => set({ away: value === "" ? null : { text: value } })}
+          />
         </>
       )}
     </>

@@ -1,15 +1,19 @@
+import { useSignal } from "@preact/signals";
 import { usePlace } from "../organization.ts";
 import { TextArea } from "../parts/controls.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
-import type { ChannelProps } from "./channel-kinds.ts";
+import type { ChannelProps, SettingsChange } from "./channel-kinds.ts";
+import { HoursField } from "./hours-field.tsx";
 
 export function SettingsDialog({ channel, onChannel }: ChannelProps) {
   const { api } = usePlace();
   const { id, name, kind, settings, retentionDays } = channel;
   const mayErase = may("chats:erase");
+  const opening = useSignal<Pick<SettingsChange, "hours" | "away">>({});
+  const { hours, away } = { ...settings, ...opening.value };
   return (
     <FormDialog
       title="Change the channel"
@@ -23,7 +27,7 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
         const body = {
           name: text("name"),
           settings: {
-            ...(kind !== "web" && { perSecond: number("pace") }),
+            ...(kind !== "web" && { perSecond: number("pace"), ...opening.value }),
             stopWords: stopWords.length > 0 ? stopWords : null,
           },
           // Without the permission, even the same value is refused.
@@ -44,6 +48,13 @@ export function SettingsDialog({ channel, onChannel }: ChannelProps) {
           min={1}
           max={1000}
           defaultValue={settings.perSecond}
+        />
+      )}
+      {kind !== "web" && (
+        <HoursField
+          {...{ hours, away }}
+          hint="Contacts can write at any time."
+          set={(change) => (opening.value = { ...opening.value, ...change })}
         />
       )}
       <TextArea

@@ -151,12 +151,13 @@ export function afterMessage(chat: Chat, message: Message): Chat {
 
 /** Whether only the chat itself knows what a message leaves unanswered: the organization wrote it elsewhere, earlier. */
 export function isUnclear(chat: Chat, { data }: FollowedEvent): boolean {
-  return data.message?.origin !== undefined && chat.unansweredSince !== null;
+  const origin = data.message?.origin;
+  return origin !== undefined && origin !== "away" && chat.unansweredSince !== null;
 }
 
 /** Since when the contact waits for an answer after a message that asks for none. */
 function leftBy({ unansweredSince }: Chat, { direction, origin, networkTime, createdAt }: Message): string | null {
-  if (direction === "INBOUND") return unansweredSince;
+  if (direction === "INBOUND" || origin === "away") return unansweredSince;
   const answersUpTo = Date.parse(networkTime ?? createdAt) + SECOND_MS;
   const isLeft = origin !== undefined && unansweredSince !== null && Date.parse(unansweredSince) >= answersUpTo;
   return isLeft ? unansweredSince : null;

@@ -4,8 +4,9 @@ import type { Message } from "../api.ts";
 
 const COST: Record<string, string> = { true: "Charged", false: "Free" };
 
-/** Where a message was written, if the company wrote it elsewhere or the contact wrote it to the network's own agent. */
+/** Where a message was written, if no client sent it or the contact wrote it to the network's own agent. */
 export function elsewhere({ origin, standby }: Message, kind: ChannelKind): string | undefined {
+  if (origin === "away") return "Away message";
   const place = origin ?? (standby && "standby");
   return place && IN_CHATS[kind].elsewhere?.[place];
 }

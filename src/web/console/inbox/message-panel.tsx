@@ -72,7 +72,9 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps) {
           Id: <Copyable text={id} />,
         }}
       />
-      {isOutbound && !origin && status !== "SCHEDULED" && <Attempts message={message} cancel={cancel} />}
+      {isOutbound && (!origin || origin === "away") && status !== "SCHEDULED" && (
+        <Attempts message={message} cancel={cancel} />
+      )}
       <section class="panel-part">
         {status === "SCHEDULED" && cancel}
         {may("chats:erase") && !isRemoved(message) && <DangerLink opens={redact}>Redact this message</DangerLink>}

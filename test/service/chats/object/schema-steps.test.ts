@@ -52,7 +52,7 @@ test("objects of the version before notes, assignments and response times keep t
     `drop table notes; alter table messages drop column named; alter table scheduled drop column named;
      alter table scheduled drop column moved; alter table scheduled drop column if_open;
      alter table messages drop column by_bot; alter table scheduled drop column by_bot;
-     alter table messages drop column parting`,
+     alter table messages drop column answers_nothing`,
   );
   await afterStep(
     1,
