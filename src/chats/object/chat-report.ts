@@ -33,7 +33,7 @@ interface Parts extends ActivitySources {
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** See `SearchFeed`. */
   search: { learn(targets: SearchTargets | undefined): void };
-  handover: Pick<Handover, "bot" | "count" | "lastWait" | "learn">;
+  handover: Pick<Handover, "bot" | "count" | "counts" | "lastWait" | "learn">;
   alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;
@@ -380,13 +380,18 @@ export class ChatReporter extends WriteBehind<Report> {
     const before = stored?.state.members ?? {};
     const nextDueAt = this.#parts.nextDueAt();
     const mentions = this.#parts.notes.mentions();
-    const { count: handovers } = this.#parts.handover;
+    const { handover } = this.#parts;
+    const { count: handovers } = handover;
     const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
     return {
       ...activity,
       depth,
       oldest: oldest === undefined ? null : Date.parse(oldest),
-      attempts: addCounts(addCounts(stored?.state.attempts ?? {}, this.#counts), counts),
+      // The handovers are stored with each of them, so that none is lost and none counts twice.
+      attempts: {
+        ...addCounts(addCounts(stored?.state.attempts ?? {}, this.#counts), counts),
+        ...(handovers > 0 && handover.counts),
+      },
       ...(isUncounted && { isUncounted }),
       ...(askedAt !== null && { askedAt }),
       ...(handovers > 0 && { handovers }),

@@ -74,6 +74,7 @@ export const statsCommands = [
         HEALTH: "health.state",
         CHATS: "chats",
         UNANSWERED: "unanswered",
+        "WITH BOT": "withBot",
         WAITING: "queue.depth",
         OLDEST: "queue.oldest",
         ...OF_ATTEMPTS,
