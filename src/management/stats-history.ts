@@ -13,7 +13,7 @@ import { isId } from "../model/id.ts";
 import type { CountedRefusal } from "../model/key.ts";
 import type { ChannelCounts } from "../model/organization.ts";
 import { responseTimes } from "../model/response-time.ts";
-import { attemptsOf, conversation, NO_REFUSALS } from "./stats.ts";
+import { attemptsOf, conversation, handoversOf, heldOf, NO_REFUSALS } from "./stats.ts";
 
 /** The query of `GET /stats/history`. */
 export const historyQuery = z.object({
@@ -90,6 +90,8 @@ export const channelHistory = presenter(
     ...conversation(counts),
     newChats: counts.newChats ?? 0,
     prices: pricesIn(counts),
+    handovers: handoversOf(counts),
+    held: heldOf(counts),
   }),
   ofAnswers,
 );

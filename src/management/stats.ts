@@ -9,6 +9,7 @@ import type { ConversationCounts } from "../model/conversation-counts.ts";
 import type { Counts } from "../model/counts.ts";
 import { ApiError } from "../model/error.ts";
 import { atMost, notEmpty, queryText } from "../model/field.ts";
+import { HANDED_OVER } from "../model/handover.ts";
 import { pagination } from "../model/list-page.ts";
 import type {
   AssignedChats,
@@ -97,6 +98,8 @@ export function channelStats(row: typeof channels.$inferSelect, numbers: Channel
     },
     chats: numbers?.chats ?? 0,
     unanswered: numbers?.unanswered ?? 0,
+    withBot: numbers?.withBot ?? 0,
+    handovers: handoversOf(numbers?.attempts ?? {}),
     attempts: attemptsOf(numbers?.attempts ?? {}),
     received: numbers?.attempts.received ?? 0,
     updatedAt: isoTimeOrNull(numbers?.at),
@@ -119,6 +122,20 @@ export function conversation(counts: ConversationCounts) {
 /** How many attempts ended with each outcome. */
 export function attemptsOf(counts: ChannelCounts): Required<AttemptCounts> {
   return withZeros(NO_ATTEMPTS, counts);
+}
+
+/** How often people got a chat from its bot, by the reason. */
+export function handoversOf(counts: ChannelCounts) {
+  return countsOf("handover", HANDED_OVER, counts);
+}
+
+/** How often people got a chat from its bot, by how long the bot had dealt with its contact. */
+export function heldOf(counts: ChannelCounts) {
+  return countsOf("held", Object.keys(RESPONSE_CLASSES) as ResponseClass[], counts);
+}
+
+function countsOf<Name extends string>(kind: string, names: readonly Name[], counts: Counts<string>) {
+  return Object.fromEntries(names.map((name) => [name, counts[`${kind}.${name}`] ?? 0])) as Record<Name, number>;
 }
 
 /** The counts that `zeros` names. */

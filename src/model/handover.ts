@@ -1,4 +1,6 @@
+import type { Counts } from "./counts.ts";
 import type { Permission } from "./permission.ts";
+import type { ResponseClass } from "./response-time.ts";
 
 /** Who answers a chat: the channel's bot, or people. */
 export const HANDLERS = ["bot", "people"] as const;
@@ -10,6 +12,13 @@ export type Handler = (typeof HANDLERS)[number];
  */
 export const HANDOVER_REASONS = ["asked", "took_over", "bot_silent", "bot_gone", "closed"] as const;
 export type HandoverReason = (typeof HANDOVER_REASONS)[number];
+
+/** Why people got a chat from its bot, as it is counted: as above, and `bot_asked` if the client was the bot. */
+export const HANDED_OVER = ["bot_asked", "asked", "took_over", "bot_silent", "bot_gone"] as const;
+export type HandedOver = (typeof HANDED_OVER)[number];
+
+/** How often people got a chat from its bot, and for how long the bot had dealt with the contact by then. */
+export type HandoverCounts = Counts<`handover.${HandedOver}` | `held.${ResponseClass}`>;
 
 export const MIN_HAND_OVER_SECONDS = 10;
 export const MAX_HAND_OVER_SECONDS = 3_600;

@@ -6,7 +6,7 @@ import type { Metadata } from "./content.ts";
 import type { ConversationCounts, MemberCounts } from "./conversation-counts.ts";
 import type { Counts } from "./counts.ts";
 import type { EventType } from "./event.ts";
-import type { ChannelBot, Handler } from "./handover.ts";
+import type { ChannelBot, Handler, HandoverCounts } from "./handover.ts";
 import type { RequestCounts } from "./key.ts";
 import type { ListPosition } from "./list-page.ts";
 import type { Outcome } from "./network.ts";
@@ -117,8 +117,8 @@ export type FoundChat = Pick<Chat, "id" | "channel" | "contact">;
 /** How many attempts ended with each outcome, named as in the log line `attempt`. */
 export type AttemptCounts = Counts<Outcome["outcome"]>;
 
-/** What is counted of a chat: how its attempts ended, its messages and answers, and its messages by their price. */
-export type CountedName = Outcome["outcome"] | keyof ConversationCounts | PriceCount;
+/** What is counted of a chat: its attempts' ends, its messages and answers, its messages by their price, its handovers. */
+export type CountedName = Outcome["outcome"] | keyof ConversationCounts | keyof HandoverCounts | PriceCount;
 
 /** What is counted of a channel: the same of its chats, and how many of them began. */
 export type ChannelCounts = Counts<CountedName | "newChats">;
@@ -249,6 +249,8 @@ export interface ChannelNumbers {
   /** How many chats it has, and how many of them wait for an answer. */
   chats: number;
   unanswered: number;
+  /** How many open chats its bot has. Absent in what an object of an earlier version says. */
+  withBot?: number;
   /** All counts of the channel. The field once had only the attempts, and an RPC field keeps its name. */
   attempts: ChannelCounts;
   /** When the depth or the attempts changed last; null if they never did. */

@@ -176,6 +176,8 @@ const channelStats: Example<typeof stats.channelStatsSchema> = {
   queue: { depth: 1, oldest: at, ageSeconds: 3 },
   chats: 2_310,
   unanswered: 4,
+  withBot: 12,
+  handovers: { bot_asked: 41, asked: 3, took_over: 17, bot_silent: 2, bot_gone: 0 },
   attempts: { sent: 48_210, retry: 12, failed: 31, unknown: 2, moved: 0, channel_broken: 0 },
   received: 39_114,
   updatedAt: "2026-11-20T10:00:20.114Z",

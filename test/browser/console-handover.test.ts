@@ -180,3 +180,20 @@ test("who may not read keys names a bot by its id, and is told if it can be none
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("After 120 seconds without an answer").waitFor();
 });
+
+test("the statistics show what the bot has, and why people got its chats, once a channel has a bot", async () => {
+  const desk = await openBotDesk("Counters");
+  const [one] = [await desk.chat("Cy Counted"), await desk.chat("Kay Kept")];
+  await desk.writes(one.address, "Hello");
+  await handOver(desk, one.id, "people");
+  const page = await openConsole(browser, screenOf(desk, "statistics"));
+  onTestFinished(() => page.context().close());
+  const table = page.getByRole("region", { name: "Conversations by channel and member" });
+  await table.getByRole("columnheader", { name: "Handed to people" }).waitFor();
+  const last = async (name: string) =>
+    (await table.getByRole("row", { name }).getByRole("cell").allTextContents()).slice(-2);
+  await expect.poll(() => last("Site")).toEqual(["1", "1"]);
+  await expect.poll(() => last("Ann")).toEqual(["–", "–"]);
+  await page.getByRole("heading", { name: "Handed to people" }).waitFor();
+  await page.getByRole("heading", { name: "Time with the bot" }).waitFor();
+});

@@ -3,7 +3,7 @@ import type { ChatActivity } from "../../model/chat.ts";
 import type { ChatIdentity, ChatRetention } from "../../model/chat-answers.ts";
 import { withMembers } from "../../model/conversation-counts.ts";
 import { addCounts, type Counts } from "../../model/counts.ts";
-import type { ChannelBot, WaitForPeople } from "../../model/handover.ts";
+import type { ChannelBot, HandoverCounts, WaitForPeople } from "../../model/handover.ts";
 import type { Outcome } from "../../model/network.ts";
 import type { Mentions } from "../../model/note.ts";
 import type { ChatState, CountedName, EventBurst } from "../../model/organization.ts";
@@ -33,7 +33,10 @@ interface Parts extends ActivitySources {
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** See `SearchFeed`. */
   search: { learn(targets: SearchTargets | undefined): void };
-  handover: ActivitySources["handover"] & { learn(bot: ChannelBot | undefined): void };
+  handover: ActivitySources["handover"] & {
+    readonly counts: HandoverCounts;
+    learn(bot: ChannelBot | undefined): void;
+  };
   alarm: Pick<StandingAlarm, "isBy">;
   /** How many messages wait for their network. */
   depth(): number;
@@ -385,13 +388,18 @@ export class ChatReporter extends WriteBehind<Report> {
     const before = stored?.state.members ?? {};
     const nextDueAt = this.#parts.nextDueAt();
     const mentions = this.#parts.notes.mentions();
-    const { count: handovers } = this.#parts.handover;
+    const { handover } = this.#parts;
+    const { count: handovers } = handover;
     const hasMembers = Object.keys(before).length + Object.keys(members).length > 0;
     return {
       ...activity,
       depth,
       oldest: oldest === undefined ? null : Date.parse(oldest),
-      attempts: addCounts(addCounts(stored?.state.attempts ?? {}, this.#counts), counts),
+      // The handovers are stored with each of them, so that none is lost and none counts twice.
+      attempts: {
+        ...addCounts(addCounts(stored?.state.attempts ?? {}, this.#counts), counts),
+        ...(handovers > 0 && handover.counts),
+      },
       ...(isUncounted && { isUncounted }),
       ...(askedAt !== null && { askedAt }),
       ...(handovers > 0 && { handovers }),

@@ -85,7 +85,7 @@ export class HandOver {
   /** The change that is asked for, or why it can't be made; null if the chat has this handler. */
   #changeOf({ to, bot, by }: HandoverRequest, isBot: boolean): HandoverChange | RefusedDraft | null {
     const { handover } = this.#parts;
-    if (to === "people") return handover.toPeople(by, "asked");
+    if (to === "people") return handover.toPeople(by, "asked", isBot ? "bot_asked" : "asked");
     if (handover.isHandedOver(isBot)) return { outcome: "refused", code: "handed_over" };
     return bot ? handover.toBot(bot, by, "asked") : { outcome: "refused", code: "no_bot" };
   }

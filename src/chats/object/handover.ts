@@ -1,5 +1,14 @@
 import type { CallerName } from "../../model/chat-answers.ts";
-import type { ChannelBot, Handler, HandoverReason, WaitForPeople } from "../../model/handover.ts";
+import { addCounts } from "../../model/counts.ts";
+import type {
+  ChannelBot,
+  HandedOver,
+  Handler,
+  HandoverCounts,
+  HandoverReason,
+  WaitForPeople,
+} from "../../model/handover.ts";
+import { responseClass } from "../../model/response-time.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatWork } from "./chat-work.ts";
@@ -34,6 +43,8 @@ interface Stored {
   after: number;
   /** The wait that the last handover to people began; absent if none did. */
   wait?: StoredWait;
+  /** How often people got it from a bot, since the chat began; absent for never. */
+  counts?: HandoverCounts;
 }
 
 /** `after`: the seq of the newest message when it began. `count`: how often the chat had changed hands then. */
@@ -90,17 +101,27 @@ export class Handover implements DuePart {
     return wait && wait.count > count ? wait : null;
   }
 
+  /** How often people got it from a bot, since the chat began. */
+  get counts(): HandoverCounts {
+    return this.#stored().counts ?? {};
+  }
+
   /**
    * Hands the chat to people, who see it as open and waiting; null if they have it.
    * @param by null if nobody did it
+   * @param countedAs the reason, by default
    */
-  toPeople(by: CallerName | null, reason: HandoverReason): HandoverChange | null {
+  toPeople(
+    by: CallerName | null,
+    reason: Exclude<HandoverReason, "closed">,
+    countedAs: HandedOver = reason,
+  ): HandoverChange | null {
     const { work } = this.#parts;
     if (this.#stored().bot === null) return null;
     // Those that are done stay done: a channel can have a million of them.
-    if (reason === "bot_gone" && work.now().state === "closed") return this.#change(null, by, reason, null);
+    if (reason === "bot_gone" && work.now().state === "closed") return this.#change(null, by, reason, null, countedAs);
     const opening = work.reopened(by);
-    const change = this.#change(null, by, reason, this.#waitsSince());
+    const change = this.#change(null, by, reason, this.#waitsSince(), countedAs);
     if (!opening) return change;
     return {
       ...change,
@@ -114,7 +135,7 @@ export class Handover implements DuePart {
 
   /** A person wrote, which takes the chat over; null if people have it. @param by null if it is not known who wrote */
   takenOver(by: CallerName | null): HandoverChange | null {
-    return this.#stored().bot === null ? null : this.#change(null, by, "took_over", null);
+    return this.#stored().bot === null ? null : this.#change(null, by, "took_over", null, "took_over");
   }
 
   /** Hands the chat to a bot; null if this one has it. */
@@ -179,11 +200,13 @@ export class Handover implements DuePart {
     by: CallerName | null,
     reason: HandoverReason,
     waitsSince: number | null,
+    countedAs?: HandedOver,
   ): HandoverChange {
     const { clock, storage } = this.#parts;
     const since = clock.now();
     const before = this.#stored();
     const count = before.count + 1;
+    const counts = countedAs ? addCounts(before.counts ?? {}, this.#counted(before, countedAs, since)) : before.counts;
     const to: Handler = bot === null ? "people" : "bot";
     // What waits for people when the bot gets the chat waits for the bot.
     const isWaiting = bot !== null && this.#parts.report.activity().unansweredSince !== null;
@@ -192,12 +215,20 @@ export class Handover implements DuePart {
       write: (newest) => {
         const after = isWaiting && reason !== "closed" ? 0 : newest;
         const wait = waitsSince === null ? before.wait : { waitsSince, from: since, after: newest, count };
-        storage.kv.put(KEY, { bot, count, since, after, ...(wait && { wait }) } satisfies Stored);
+        const stored: Stored = { bot, count, since, after, ...(wait && { wait }), ...(counts && { counts }) };
+        storage.kv.put(KEY, stored);
         this.#seen = undefined;
       },
       wait: waitsSince === null ? null : { waitsSince, from: since },
       isToPeople: bot === null,
     };
+  }
+
+  /** One handover, and how long the bot had dealt with the contact: since it wrote, or since the bot got the chat. */
+  #counted({ since, after }: Stored, handedOver: HandedOver, now: number): HandoverCounts {
+    const first = this.#parts.log.exchange.ofBotAndContact(after).find(({ isBot }) => !isBot);
+    const held = first && (`held.${responseClass(now - Math.max(first.at, since))}` as const);
+    return { [`handover.${handedOver}`]: 1, ...(held && { [held]: 1 }) };
   }
 
   /** When the contact first wrote since a person last did, Unix milliseconds; else now. */

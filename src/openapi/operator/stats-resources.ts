@@ -37,6 +37,14 @@ const refused = group("The number of refused requests by error code", {
 const admitted = count.describe("The number of accepted requests, whatever their response");
 const received = count.describe("The messages from contacts");
 
+const handovers = group("How often people got a chat from its bot, by the reason", {
+  bot_asked: count.describe("The bot handed it over"),
+  asked: count.describe("Another client, or a person in the console, took it over"),
+  took_over: count.describe("A person wrote"),
+  bot_silent: count.describe("The bot left the contact without an answer for too long"),
+  bot_gone: count.describe("The channel got another bot or none, or the bot's key ended"),
+});
+
 const responseTimes = group(
   "How long the first answers took. Each time is at most 20 % from the exact one, and below 5 seconds at most 3 seconds",
   {
@@ -45,19 +53,24 @@ const responseTimes = group(
   },
 );
 
+const TIME_CLASSES = {
+  within1m: count.describe("Less than 1 minute"),
+  within5m: count.describe("1 minute to less than 5"),
+  within15m: count.describe("5 minutes to less than 15"),
+  within1h: count.describe("15 minutes to less than 1 hour"),
+  within4h: count.describe("1 hour to less than 4"),
+  within24h: count.describe("4 hours to less than 24"),
+  later: count.describe("24 hours or more"),
+};
+
 /** What is counted of conversations. */
 const conversation = {
   sent: count.describe("The messages to contacts, whatever became of them"),
   answers: count.describe("The first answers to contacts: the sum of `classes`"),
-  classes: group("The number of answers by response time: from the first unanswered message to the first answer", {
-    within1m: count.describe("Less than 1 minute"),
-    within5m: count.describe("1 minute to less than 5"),
-    within15m: count.describe("5 minutes to less than 15"),
-    within1h: count.describe("15 minutes to less than 1 hour"),
-    within4h: count.describe("1 hour to less than 4"),
-    within24h: count.describe("4 hours to less than 24"),
-    later: count.describe("24 hours or more"),
-  }),
+  classes: group(
+    "The number of answers by response time: from the first unanswered message to the first answer",
+    TIME_CLASSES,
+  ),
   responseTimes,
 };
 
@@ -80,6 +93,8 @@ export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
     }),
     chats: count.describe("The number of the channel's chats now"),
     unanswered: count.describe("The number of chats now whose contact waits for an answer"),
+    withBot: count.describe("The number of open chats that the channel's bot has now"),
+    handovers,
     attempts,
     received,
     updatedAt: timeOrNull("When these numbers were written. Null before the first message"),
@@ -150,6 +165,11 @@ export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>(
     {
       ...{ attempts, received, ...conversation },
       newChats: count.describe("The chats that began"),
+      handovers,
+      held: group(
+        "The handovers by how long the bot had dealt with the contact: since it wrote to the bot first, or since the bot got the chat. A handover counts here if the contact wrote",
+        TIME_CLASSES,
+      ),
       prices: z
         .record(z.string(), z.int())
         .describe(

@@ -48,10 +48,11 @@ export type ChatCount = keyof typeof CHAT_COUNTS;
 
 /**
  * How the sums of a channel change. `depth`: the messages that wait; `chats`: all chats; `unansweredNotOpen`: those that
- * wait for an answer and are snoozed or closed; `unansweredOfBot`: those that wait, are open, and the bot has; the others:
- * those in `Waiting`.
+ * wait for an answer and are snoozed or closed; `openOfBot`: those that are open and the bot has; `unansweredOfBot`: those of
+ * them that wait; the others: those in `Waiting`.
  */
-type ChannelChanges = Partial<Record<"chats" | "depth" | "unansweredNotOpen" | "unansweredOfBot" | Waiting, number>> & {
+type Sum = "chats" | "depth" | "unansweredNotOpen" | "openOfBot" | "unansweredOfBot" | Waiting;
+type ChannelChanges = Partial<Record<Sum, number>> & {
   /** The number of a move of one of its chats; null if none moved. See `lastMove`. */
   move?: number | null;
 };
@@ -178,9 +179,10 @@ export class ChannelTable {
       // Its versions grow even if the clock was set back.
       const version = isOther ? Math.max(Date.now(), (known?.botVersion ?? 0) + 1) : null;
       this.#sql.exec(
-        `update channels set bot = ?, bot_version = coalesce(?, bot_version),
-           unanswered_of_bot = case when ? is null then unanswered_of_bot else 0 end where id = ?`,
-        ...[bot && JSON.stringify(bot), version, version, id],
+        `update channels set bot = ?1, bot_version = coalesce(?2, bot_version),
+           open_of_bot = case when ?2 is null then open_of_bot else 0 end,
+           unanswered_of_bot = case when ?2 is null then unanswered_of_bot else 0 end where id = ?3`,
+        ...[bot && JSON.stringify(bot), version, id],
       );
     }
     if (changed.length > 0) this.#known = undefined;
@@ -202,17 +204,17 @@ export class ChannelTable {
   /** Adds to a channel's sums, and to what is counted of it. Writes nothing if nothing changes. */
   count(id: string, changes: ChannelChanges, counts: ChannelCounts, now: number): void {
     const { chats = 0, depth = 0, unanswered = 0, unansweredNotOpen = 0, unansweredOfBot = 0 } = changes;
-    const { scheduled = 0, move = null } = changes;
+    const { openOfBot = 0, scheduled = 0, move = null } = changes;
     const { newChats: _, ...ofMessages } = counts;
     const hasCounts = [depth, ...Object.values(ofMessages)].some((count) => count !== 0);
-    const sums = [chats, depth, unanswered, unansweredNotOpen, unansweredOfBot, scheduled];
+    const sums = [chats, depth, unanswered, unansweredNotOpen, openOfBot, unansweredOfBot, scheduled];
     if (!hasCounts && sums.every((sum) => sum === 0) && move === null) return;
     const query = "select attempts, history from channels where id = ?";
     const [row] = this.#sql.exec<{ attempts: string; history: string | null }>(query, id).toArray();
     if (!row) return;
     this.#sql.exec(
       `update channels set chats = chats + ?, depth = depth + ?, unanswered = unanswered + ?,
-         unanswered_not_open = unanswered_not_open + ?, unanswered_of_bot = unanswered_of_bot + ?,
+         unanswered_not_open = unanswered_not_open + ?, open_of_bot = open_of_bot + ?, unanswered_of_bot = unanswered_of_bot + ?,
          scheduled = scheduled + ?, moves = coalesce(?, moves),
          attempts = ?, history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
       ...[...sums, move],
@@ -242,7 +244,7 @@ export class ChannelTable {
   }
 
   numbers(ids: string[]): ChannelNumbers[] {
-    const query = `select id, health, chats, unanswered, depth, attempts, counted_at as at,
+    const query = `select id, health, chats, unanswered, open_of_bot as withBot, depth, attempts, counted_at as at,
         (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
       from channels where id in (select value from json_each(?))`;
     const rows = this.#sql.exec<NumbersRow>(query, JSON.stringify(ids)).toArray();

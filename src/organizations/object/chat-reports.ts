@@ -2,7 +2,7 @@ import type { MemberCounts } from "../../model/conversation-counts.ts";
 import { subtractCounts } from "../../model/counts.ts";
 import type { ChannelCounts, ChatReport, CountedName, Waiting } from "../../model/organization.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { type ChatRow, unansweredNotOpen, unansweredOfBot } from "./chat-row.ts";
+import { type ChatRow, openOfBot, unansweredNotOpen, unansweredOfBot } from "./chat-row.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { LabelTable } from "./label-table.ts";
@@ -133,6 +133,7 @@ export class ChatReports {
       depth: depth - row.depth,
       unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
       unansweredNotOpen: unansweredNotOpen(indexed) - unansweredNotOpen(row),
+      openOfBot: channel ? openOfBot(indexed, channel) - openOfBot(row, channel) : 0,
       unansweredOfBot: channel ? unansweredOfBot(indexed, channel) - unansweredOfBot(row, channel) : 0,
       scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
       move: moves.move,

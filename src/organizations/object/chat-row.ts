@@ -116,11 +116,19 @@ export function botOf(channel: KnownChannel): ChannelBot | undefined {
 
 /** 1 if a chat waits for an answer, is open, and the bot of its channel has it; else 0. */
 export function unansweredOfBot(
-  { unanswered_since, work_state, bot }: Pick<ChatRow, "unanswered_since" | "work_state" | "bot">,
+  row: Pick<ChatRow, "unanswered_since" | "work_state" | "bot">,
+  channel: KnownChannel,
+): number {
+  return row.unanswered_since === null ? 0 : openOfBot(row, channel);
+}
+
+/** 1 if a chat is open, and the bot of its channel has it; else 0. */
+export function openOfBot(
+  { work_state, bot }: Pick<ChatRow, "work_state" | "bot">,
   { botVersion }: KnownChannel,
 ): number {
   // Not by the clock: the count of a bot whose key has expired is set to 0 when its version ends.
-  return Number(unanswered_since !== null && work_state === "open" && bot !== null && bot === botVersion);
+  return Number(work_state === "open" && bot !== null && bot === botVersion);
 }
 
 /** 1 if a chat waits for an answer although it is snoozed or closed; else 0. */

@@ -9,6 +9,7 @@ import {
   type ChatRow,
   currentBot,
   handlerIn,
+  openOfBot,
   sameAs,
   unansweredNotOpen,
   unansweredOfBot,
@@ -108,14 +109,15 @@ export class ChatTable {
   ): ChatRow {
     const life = Math.max(now, this.#floor() + 1);
     this.#noteLeanFrom(now);
+    const bot = currentBot(channel);
     this.#sql.exec(
       `insert into chats (id, channel_id, state, life, address, name, username, metadata, person_id, created_at, active_at,
          bot) values (?, ?, 'created', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[proposedId, channel.id, life, address, name, username ?? null, JSON.stringify(metadata), personId ?? null],
-      ...[life, life, currentBot(channel)],
+      ...[life, life, bot],
     );
     this.#claim(channel.id, proposedId, [address]);
-    this.#channels.count(channel.id, { chats: 1 }, { newChats: 1 }, now);
+    this.#channels.count(channel.id, { chats: 1, openOfBot: Number(bot !== null) }, { newChats: 1 }, now);
     const row = this.get(proposedId) as ChatRow;
     this.#contacts.add(row);
     return others.length > 0 ? this.learn(row, others) : row;
@@ -188,6 +190,7 @@ export class ChatTable {
         depth: -row.depth,
         unanswered: -Number(row.unanswered_since !== null),
         unansweredNotOpen: -unansweredNotOpen(row),
+        openOfBot: channel ? -openOfBot(row, channel) : 0,
         unansweredOfBot: channel ? -unansweredOfBot(row, channel) : 0,
         scheduled: -Number(row.next_scheduled_at !== null),
       };

@@ -323,13 +323,15 @@ export const ORGANIZATION_SCHEMA = [
    alter table chats add column mentions text;`,
   // - channels.bot: KnownBot as JSON; null if it has none.
   // - channels.bot_version: See KnownChannel.
-  // - channels.unanswered_of_bot: How many of its unanswered chats are open and the bot's.
+  // - channels.open_of_bot: How many of its open chats the bot has.
+  // - channels.unanswered_of_bot: How many of these are unanswered.
   // - chats.bot: The version of the bot that has the chat; null if people have it. Chats of a former bot are people's.
   // - chats_by_activity, chats_by_channel, chats_by_assignee, chats_unanswered: The bot is in the indexes so that a filter
   //   reads no row of a chat. It comes after the columns that sort.
   // - chats_by_bot: Finds the chats of former bots. A chat that people have costs no row.
   `alter table channels add column bot text;
    alter table channels add column bot_version integer not null default 0;
+   alter table channels add column open_of_bot integer not null default 0;
    alter table channels add column unanswered_of_bot integer not null default 0;
    alter table chats add column bot integer;
    drop index chats_by_activity;

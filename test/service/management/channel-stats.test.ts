@@ -79,6 +79,8 @@ test("a channel that has sent nothing has statistics", async () => {
     queue: NO_QUEUE,
     chats: 1,
     unanswered: 0,
+    withBot: 0,
+    handovers: { bot_asked: 0, asked: 0, took_over: 0, bot_silent: 0, bot_gone: 0 },
     attempts: NO_ATTEMPTS,
     received: 0,
     updatedAt: null,

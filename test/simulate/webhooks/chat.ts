@@ -66,7 +66,7 @@ export class SubscriptionChat {
       consent: { marketing: () => null },
       work: { now: () => ({ state: "open", snoozedUntil: null }), closedAfter: () => null },
       labels: { ids: () => [] },
-      handover: { bot: undefined, count: 0, waitAfter: () => null, learn: () => {} },
+      handover: { bot: undefined, count: 0, counts: {}, waitAfter: () => null, learn: () => {} },
       details: {
         assigneeId: () => null,
         assignees: () => () => null,

@@ -1,3 +1,4 @@
+import { HANDED_OVER } from "../../../model/handover.ts";
 import type { ResponseTimes } from "../../../model/response-time.ts";
 import { command, ORGANIZATION_OPTION, option, PAGE_OPTIONS } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -74,6 +75,7 @@ export const statsCommands = [
         HEALTH: "health.state",
         CHATS: "chats",
         UNANSWERED: "unanswered",
+        "WITH BOT": "withBot",
         WAITING: "queue.depth",
         OLDEST: "queue.oldest",
         ...OF_ATTEMPTS,
@@ -111,7 +113,7 @@ export const statsCommands = [
         ...counts,
       }));
       const [{ attempts, refused } = {}] = history.buckets;
-      const ofChannel = { ...OF_CHANNELS, ...pricesIn(history.buckets) };
+      const ofChannel = { ...OF_CHANNELS, ...pricesIn(history.buckets), ...handoversIn(history.buckets) };
       const counts = refused ? OF_REQUESTS : attempts ? ofChannel : OF_CONVERSATIONS;
       out.list({ buckets: rows }, "buckets", { [isByDay ? "DAY" : "HOUR"]: "start", ...counts });
       const { medianSeconds = null, p90Seconds = null } = history.responseTimes ?? {};
@@ -126,12 +128,19 @@ interface Bucket {
   attempts?: object;
   refused?: object;
   prices?: Record<string, number>;
+  handovers?: Record<string, number>;
 }
 
 /** A column for each category of prices. A channel without prices has none. */
 function pricesIn(buckets: Bucket[]): Record<string, string> {
   const categories = new Set(buckets.flatMap(({ prices = {} }) => Object.keys(prices)));
   return Object.fromEntries([...categories].sort().map((name) => [name.toUpperCase(), `prices.${name}`]));
+}
+
+/** A column for each reason for which people got chats from a bot. A channel in which they got none has no such column. */
+function handoversIn(buckets: Bucket[]): Record<string, string> {
+  const reasons = HANDED_OVER.filter((reason) => buckets.some(({ handovers }) => (handovers?.[reason] ?? 0) > 0));
+  return Object.fromEntries(reasons.map((reason) => [reason.replace("_", " ").toUpperCase(), `handovers.${reason}`]));
 }
 
 interface LabelStats {

@@ -168,6 +168,7 @@ function Numbers({ channel: { id, limits }, stats }: { channel: Channel; stats: 
             </>
           ),
           ...(stats && {
+            "With the bot": stats.withBot > 0 && number(stats.withBot),
             "Waiting messages": <Waiting queue={stats.queue} />,
             "Sent so far": number(stats.attempts.sent),
             "Received so far": number(stats.received),

@@ -83,7 +83,7 @@ function WorkButtons({ chat, work, onSnooze }: Pick<ConversationHeadProps, "chat
         </>
       )}
       {state === "open" ? (
-        <Button onClick={work.close} title="Close (c)">
+        <Button class={handler === "bot" ? "button wide-only" : "button"} onClick={work.close} title="Close (c)">
           <Icon name="done" />
           <span class="wide-only">Close</span>
         </Button>

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { HandedOver } from "../../../model/handover.ts";
 import { ParleyError, type Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -9,16 +10,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useResource } from "../resource.ts";
-import {
-  CLASS_NAMES,
-  CLASSES,
-  COUNTED,
-  type CountedAnswers,
-  TIMES,
-  timeInWords,
-  timesOf,
-  totalsOf,
-} from "./counted.ts";
+import { CLASSES, COUNTED, type CountedAnswers, TIMES, timeInWords, timesOf, totalsOf } from "./counted.ts";
 
 type ChannelStats = Schemas["ChannelStats"];
 type MemberStats = Schemas["MemberStats"];
@@ -26,6 +18,9 @@ type Bucket = Omit<CountedAnswers, "responseTimes"> & {
   start: string;
   newChats?: number;
   prices?: Record<string, number>;
+  /** Of channels only, as `prices`. */
+  handovers?: Record<string, number>;
+  held?: CountedAnswers["classes"];
 };
 /** The numbers of a channel or a member in a period. */
 interface History {
@@ -42,6 +37,8 @@ interface Row extends History {
   /** The chats of the channel, or that are the member's, now, and how many of them wait for an answer. */
   chats: number;
   unanswered: number;
+  /** How many open chats the channel's bot has now; undefined for a member. */
+  withBot: number | undefined;
 }
 
 const PERIODS = [
@@ -52,6 +49,16 @@ const PERIODS = [
 ] as const;
 
 const COLUMNS = ["Chats now", "Unanswered now", "New chats", ...COUNTED];
+/** Columns of an organization with a bot. */
+const BOT_COLUMNS = ["With the bot now", "Handed to people"];
+/** Why people got a chat from its bot. */
+const HANDED_OVER: Record<HandedOver, string> = {
+  bot_asked: "By the bot",
+  asked: "Taken over",
+  took_over: "A person wrote",
+  bot_silent: "Bot silent",
+  bot_gone: "Bot gone",
+};
 /** The maximum number of requests under way at once. */
 const AT_ONCE = 6;
 
@@ -94,8 +101,10 @@ export function Conversations({ channels, members, version }: ConversationsProps
       <Loaded resource={histories} rows={6}>
         {(all) => {
           const rowsOf = (of: (ChannelStats | MemberStats)[], isMember: boolean): Row[] =>
-            of.map(({ id, name, chats, unanswered }) => {
-              return { id, name, isMember, chats, unanswered, buckets: [], ...all.get(id) };
+            of.map((one) => {
+              const { id, name, chats, unanswered } = one;
+              const withBot = "withBot" in one ? one.withBot : undefined;
+              return { id, name, isMember, chats, unanswered, withBot, buckets: [], ...all.get(id) };
             });
           return <Team channels={rowsOf(channels, false)} members={rowsOf(members, true)} by={by} />;
         }}
@@ -110,6 +119,8 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
     starts.map((_, n) => sumOf(channels.map(({ buckets }) => (buckets[n] ? count(buckets[n]) : 0))));
   const all = channels.flatMap(({ buckets }) => buckets);
   const prices = [...new Set(all.flatMap((bucket) => Object.keys(bucket.prices ?? {})))].sort();
+  const hasBots = channels.some((row) => sumOf(botNumbersOf(row).map(Number)) > 0);
+  const columns = [...COLUMNS, ...TIMES, ...(hasBots ? BOT_COLUMNS : [])];
   const groups = [
     { head: "Channels", rows: channels },
     { head: "Members", rows: members },
@@ -135,50 +146,52 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
               series={[{ label: "Chats", tone: "received", values: overTime(({ newChats = 0 }) => newChats) }]}
             />
           </div>
-          <div class="box chart-box">
-            <Chart
-              title="Response times"
-              unit="Time to the first answer"
-              names={Object.values(CLASSES)}
-              span=""
-              series={[
-                {
-                  label: "Answers",
-                  tone: "good",
-                  values: CLASS_NAMES.map((name) => sumOf(all.map(({ classes }) => classes[name]))),
-                },
-              ]}
-            />
-          </div>
+          <Kinds
+            title="Response times"
+            unit="Time to the first answer"
+            label="Answers"
+            names={CLASSES}
+            counts={all.map(({ classes }) => classes)}
+          />
           {prices.length > 0 && (
-            <div class="box chart-box">
-              <Chart
-                title="Messages by price category"
-                unit="Category of the price"
-                names={prices}
-                span=""
-                series={[
-                  {
-                    label: "Messages",
-                    tone: "good",
-                    values: prices.map((name) => sumOf(all.map((bucket) => bucket.prices?.[name] ?? 0))),
-                  },
-                ]}
+            <Kinds
+              title="Messages by price category"
+              unit="Category of the price"
+              label="Messages"
+              names={Object.fromEntries(prices.map((name) => [name, name]))}
+              counts={all.map((bucket) => bucket.prices)}
+            />
+          )}
+          {hasBots && (
+            <>
+              <Kinds
+                title="Handed to people"
+                unit="Why"
+                label="Chats"
+                names={HANDED_OVER}
+                counts={all.map(({ handovers }) => handovers)}
               />
-            </div>
+              <Kinds
+                title="Time with the bot"
+                unit="From the contact’s first message to people"
+                label="Chats"
+                names={CLASSES}
+                counts={all.map(({ held }) => held)}
+              />
+            </>
           )}
         </div>
       )}
       <Table
         caption="Conversations by channel and member"
-        columns={["Channel or member", ...[...COLUMNS, ...TIMES].map((column) => ({ number: column }))]}
+        columns={["Channel or member", ...columns.map((column) => ({ number: column }))]}
       >
         {groups.map(
           ({ head, rows }) =>
             rows.length > 0 && (
               <>
                 <tr key={head}>
-                  <th scope="rowgroup" colSpan={COLUMNS.length + TIMES.length + 1} class="quiet">
+                  <th scope="rowgroup" colSpan={columns.length + 1} class="quiet">
                     {head}
                   </th>
                 </tr>
@@ -197,6 +210,12 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
                         {seconds === null ? "–" : timeInWords(seconds)}
                       </td>
                     ))}
+                    {hasBots &&
+                      botNumbersOf(row).map((count, n) => (
+                        <td key={n} class="number">
+                          {count === null ? "–" : number(count)}
+                        </td>
+                      ))}
                   </tr>
                 ))}
               </>
@@ -213,9 +232,15 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
         <CsvButton
           name="Conversations"
           rows={() => [
-            ["Kind", "Id", "Name", ...COLUMNS, ...TIMES.map((name) => `${name} (s)`)],
-            ...channels.map((row) => ["Channel", row.id, row.name, ...numbersOf(row), ...timesOf(row)]),
-            ...members.map((row) => ["Member", row.id, row.name, ...numbersOf(row), ...timesOf(row)]),
+            ["Kind", "Id", "Name", ...COLUMNS, ...TIMES.map((name) => `${name} (s)`), ...(hasBots ? BOT_COLUMNS : [])],
+            ...[...channels, ...members].map((row) => [
+              row.isMember ? "Member" : "Channel",
+              row.id,
+              row.name,
+              ...numbersOf(row),
+              ...timesOf(row),
+              ...(hasBots ? botNumbersOf(row) : []),
+            ]),
           ]}
         />
       </div>
@@ -227,6 +252,38 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
 function numbersOf({ isMember, chats, unanswered, buckets }: Row): (number | null)[] {
   const sum = (count: (bucket: Bucket) => number) => sumOf(buckets.map(count));
   return [chats, unanswered, isMember ? null : sum(({ newChats = 0 }) => newChats), ...totalsOf(buckets)];
+}
+
+/** The numbers of a row, in the order of `BOT_COLUMNS`. */
+function botNumbersOf({ withBot, buckets }: Row): (number | null)[] {
+  if (withBot === undefined) return [null, null];
+  return [withBot, sumOf(buckets.flatMap(({ handovers = {} }) => Object.values(handovers)))];
+}
+
+interface KindsProps {
+  title: string;
+  /** What a bar stands for. */
+  unit: string;
+  label: string;
+  /** The text of each bar, by what is counted. */
+  names: Readonly<Record<string, string>>;
+  counts: (Readonly<Record<string, number>> | undefined)[];
+}
+
+/** What was counted in the whole period, a bar for each kind. */
+function Kinds({ title, unit, label, names, counts }: KindsProps) {
+  const values = Object.keys(names).map((kind) => sumOf(counts.map((each) => each?.[kind] ?? 0)));
+  return (
+    <div class="box chart-box">
+      <Chart
+        title={title}
+        unit={unit}
+        names={Object.values(names)}
+        span=""
+        series={[{ label, tone: "good", values }]}
+      />
+    </div>
+  );
 }
 
 /** Loads something for each id, a few at once. */

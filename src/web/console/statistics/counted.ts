@@ -18,7 +18,7 @@ export const CLASSES: Record<ResponseClass, string> = {
   within24h: "4–24 h",
   later: "Over 24 h",
 };
-export const CLASS_NAMES = Object.keys(CLASSES) as ResponseClass[];
+const CLASS_NAMES = Object.keys(CLASSES) as ResponseClass[];
 /** The counts of conversations, as the tables name them. */
 export const COUNTED = ["Received", "Sent", "Answers", ...Object.values(CLASSES)];
 /** The times after the counts, as the table and the file name them: the file has seconds. */

@@ -11,6 +11,7 @@ stopTheClock();
 const UNDO_MOVES = `drop index chats_by_bot; drop index chats_by_activity; drop index chats_by_channel; drop index chats_by_assignee;
    drop index chats_unanswered; alter table chats drop column bot; alter table channels drop column bot;
    alter table channels drop column bot_version; alter table channels drop column unanswered_of_bot;
+   alter table channels drop column open_of_bot;
    create index chats_by_activity on chats (active_at, id, assignee, channel_id) where active_at is not null;
    drop table mentions; drop table search_removals; alter table chats drop column mentions;
    drop table labels; drop table chat_labels; alter table chats drop column labels;
