@@ -9,7 +9,7 @@ export type Credentials = Readonly<Record<string, string>>;
 
 /**
  * `stopWords`: with which texts a contact ends marketing. `bot`: which key answers new chats first. `hours`: when people
- * answer. `away`: what contacts are told outside of them. On web channels: `allowedOrigins`, who can send files
+ * answer. `away`: what contacts get who write outside of them. On web channels: `allowedOrigins`, who can send files
  * (`uploads`), and how the page looks. On the others: `perSecond`, the maximum number of calls per second, and `wabaId`,
  * the account at the network that the channel's templates belong to.
  */

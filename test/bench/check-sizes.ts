@@ -23,7 +23,7 @@ async function measure(folder: string): Promise<Measured[]> {
   const isFirst = (path: string) => /\/page\.(js|css)$/.test(path);
   const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8");
   return [
-    { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 290, unit: "KiB" },
+    { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 296, unit: "KiB" },
     { what: "widget.js", size: bytes("widget.js"), limit: 5, unit: "KiB" },
     {
       what: "the visitors' page",
@@ -31,8 +31,8 @@ async function measure(folder: string): Promise<Measured[]> {
       limit: 28,
       unit: "KiB",
     },
-    { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 58, unit: "KiB" },
-    { what: "the console with all screens", size: bytes(...ofConsole), limit: 113, unit: "KiB" },
+    { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 59, unit: "KiB" },
+    { what: "the console with all screens", size: bytes(...ofConsole), limit: 115, unit: "KiB" },
     { what: "README.md", size: readme.trimEnd().split("\n").length, limit: 200, unit: "lines" },
   ];
 }

@@ -125,6 +125,38 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   await page.context().close();
 });
 
+test("a bot has hours and an away message, which its form changes and takes back", async () => {
+  const body = { kind: "telegram", name: "Night bot", credentials: { botToken: "123456:a-token-that-works-here" } };
+  const { channel } = await desk.api("POST", "/channels", body);
+  const settings = async () => (await desk.api("GET", `/channels/${channel.id}`)).channel.settings;
+  const page = await openConsole(browser, screenOf(desk, `channels/${channel.id}`));
+  const save = () => page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("You answer").selectOption("hours");
+  await page.getByLabel("Time zone").fill("Mars/Olympus");
+  await page.getByLabel("Away message").fill("Back at 9");
+  await save();
+  await page.getByText("Must be a time zone, such as Europe/Berlin.").waitFor();
+  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await save();
+  await page.getByText("Back at 9", { exact: true }).waitFor();
+  const saved = await settings();
+  expect(saved).toMatchObject({ away: { text: "Back at 9" }, hours: { timeZone: "Europe/Berlin" } });
+  // What the form does not touch stays.
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("Messages per second").fill("7");
+  await save();
+  await page.getByText("At most 7 per second").waitFor();
+  expect(await settings()).toEqual({ ...saved, perSecond: 7 });
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("Away message").fill("");
+  await page.getByLabel("You answer").selectOption("always");
+  await save();
+  await expect.poll(() => page.getByText("Back at 9", { exact: true }).count()).toBe(0);
+  expect(await settings()).toEqual({ perSecond: 7 });
+  await page.context().close();
+});
+
 test("a list that can't be loaded says why and is asked for again; a channel that does not exist says so", async () => {
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   await page.route(/\/channels\?/, (route) =>

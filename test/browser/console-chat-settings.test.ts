@@ -163,6 +163,20 @@ test("bad hours are refused at their fields, and are saved once they are correct
   await page.context().close();
 });
 
+test("an away message is saved with the hours, and taken back", async () => {
+  const page = await settingsScreen(desk);
+  await expect.poll(() => field(page, "Away message").count()).toBe(0);
+  await field(page, "You answer").selectOption("hours");
+  await field(page, "Away message").fill("Back at 9");
+  await save(page);
+  await page.getByText("Saved", { exact: true }).waitFor();
+  expect((await stored(desk)).away).toEqual({ text: "Back at 9" });
+  await field(page, "Away message").fill("");
+  await save(page);
+  await eventually(async () => (await stored(desk)).away, undefined);
+  await page.context().close();
+});
+
 test("only who may change channels changes the chat's settings", async () => {
   const path = `channels/${desk.channel.id}`;
   const page = await openAsMember(browser, desk, ["channels:read"], screenOf(desk, path));

@@ -76,6 +76,7 @@ test.each([
   [{ text: "", deletedAt: "2026-11-20T10:00:00Z" }, "(deleted by the contact)"],
   [{ text: "", direction: "OUTBOUND", origin: "app", deletedAt: "2026-11-20T10:00:00Z" }, "(from the app) (deleted)"],
   [{ text: "Hi", direction: "OUTBOUND", origin: "network" }, "Hi (from the network's agent)"],
+  [{ text: "Hi", direction: "OUTBOUND", origin: "away" }, "Hi (away)"],
   [{ text: "Hi", direction: "INBOUND", standby: true }, "Hi (to the network's agent)"],
   [
     {

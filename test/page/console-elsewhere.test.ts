@@ -22,3 +22,9 @@ test("a voice note and what a message cost have labels", () => {
 test("other channels have no such messages, and no label", () => {
   expect(elsewhere(message({ origin: "app" }), "web")).toBeUndefined();
 });
+
+test("an away message has its label on each channel", () => {
+  for (const kind of ["web", "telegram", "whatsapp"] as const) {
+    expect(marksOf(message({ origin: "away" }), kind)).toEqual(["Away message"]);
+  }
+});

@@ -144,6 +144,14 @@ test("what was written elsewhere ends a wait that began before it, and only the 
   expect(isUnclear(waiting, own)).toBe(false);
 });
 
+test("an away message ends no wait, and the chat need not be asked", () => {
+  const waiting = afterMessage(chat("a"), message(2));
+  const away = message(3, { direction: "OUTBOUND", status: "SENT", origin: "away" });
+  expect(afterMessage(waiting, away)).toMatchObject({ unansweredSince: time(2), lastMessage: { seq: 3 } });
+  const event = { chatId: "a", type: "message.created", data: { message: away } } as unknown as FollowedEvent;
+  expect(isUnclear(waiting, event)).toBe(false);
+});
+
 test("a message to the network's own agent makes no chat wait, and ends no wait", () => {
   expect(afterMessage(chat("a"), message(1, { standby: true })).unansweredSince).toBeNull();
   expect(afterMessage(afterMessage(chat("a"), message(1)), message(2, { standby: true })).unansweredSince).toBe(

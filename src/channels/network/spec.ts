@@ -61,8 +61,8 @@ const stopWord = z.string().check(z.trim(), notBlankIfGiven, wellFormed, ...atMo
 export const commonSettings = {
   stopWords: optional(z.array(stopWord).check(z.maxLength(MAX_STOP_WORDS))),
   bot: optional(botSetting),
-  away: optional(awaySetting),
   hours: optional(hoursSetting),
+  away: optional(awaySetting),
 };
 
 export const networkSettings = z.object({

@@ -16,7 +16,7 @@ interface Parts {
   report: Pick<ChatReporter, "unansweredSince">;
 }
 
-/** Decides whether a contact who writes outside of the channel's hours is told so. */
+/** Decides whether a contact who writes outside of the channel's hours gets an away message. */
 export class AwayAnswers {
   readonly #parts: Parts;
 
@@ -32,21 +32,21 @@ export class AwayAnswers {
     // Somebody else answers: the network's own agent, or the channel's bot. In a group, it would disturb all others.
     if (extra?.author || extra?.standby || typeof handover.bot === "number") return null;
     if (isStop || consent.marketing()?.optedOut) return null;
-    return this.#isToldSoon() ? null : away.text;
+    return this.#hasOne() ? null : away.text;
   }
 
-  /** The contact is told at `at`, Unix milliseconds. The caller writes the message in the same commit. */
-  told(at: number): void {
+  /** The contact gets one at `at`, Unix milliseconds. The caller stores it in the same commit. */
+  sent(at: number): void {
     this.#parts.storage.kv.put(KEY, at);
   }
 
-  /** Whether the contact was told lately, or in the run of messages that still waits for an answer. */
-  #isToldSoon(): boolean {
+  /** Whether the contact got one lately, or in the run of messages that still waits for an answer. */
+  #hasOne(): boolean {
     const { clock, report, storage } = this.#parts;
-    const toldAt = storage.kv.get<number>(KEY);
-    if (toldAt === undefined) return false;
-    if (clock.now() < toldAt + PAUSE_MS) return true;
+    const sentAt = storage.kv.get<number>(KEY);
+    if (sentAt === undefined) return false;
+    if (clock.now() < sentAt + PAUSE_MS) return true;
     const since = report.unansweredSince();
-    return since !== null && since <= toldAt;
+    return since !== null && since <= sentAt;
   }
 }

@@ -295,7 +295,7 @@ export class MessageStore {
     const callId = newId("msg", jurisdictionOf(identity.chatId));
     const message = awayMessage(callId, text, position, isDelivered(identity));
     const nothing = { dedupe: null, fingerprint: null, template: null, media: null };
-    away.told(Date.parse(message.createdAt));
+    away.sent(Date.parse(message.createdAt));
     return this.#store(identity, { message, ...nothing, answersNothing: true }, ahead, null);
   }
 

@@ -148,7 +148,7 @@ export const RESOURCES = {
         orNull(botOption),
       ),
       hours: field("file", "settings.hours", "A JSON file of the time zone and the week's hours", jsonFile),
-      away: field("text", "settings.away", "What contacts who write outside of the hours are answered", textOrDefault),
+      away: field("text", "settings.away", "What contacts get who write outside of the hours", textOrDefault),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       uploads: field("whose", "settings.uploads", `web: who can send files, one of ${UPLOADS.join(", ")}`),
       "max-chats": limitField("limits.chats", "The maximum number of chats; no limit by default"),

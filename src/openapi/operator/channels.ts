@@ -54,7 +54,7 @@ const FIELDS: Record<string, string> = {
     "For each day, such as `monday`, its ranges in order: `{ opens, closes }`, such as `09:00` and `17:30`; `24:00` is the end of the day.",
   askContact:
     "web: when anonymous visitors are asked for their name and email address: `never`, after the first message (`afterFirst`), or outside of the hours (`whenClosed`).",
-  away: `What a contact who writes outside of the hours is answered, once in ${AWAY_PAUSE_HOURS} hours at most. Without \`hours\` nobody is. Default: none.`,
+  away: `What a contact gets who writes outside of the hours, at most once in ${AWAY_PAUSE_HOURS} hours. Without \`hours\` nobody is. Default: none.`,
   "away.text": `The text, of at most ${MAX_AWAY_TEXT.toLocaleString("en")} characters.`,
   hideWhenClosed: "web: whether the launcher is hidden outside of the hours.",
   stopWords: `The texts with which a contact ends marketing, such as \`STOP\`: at most ${MAX_STOP_WORDS} of at most ${MAX_STOP_WORD} characters. A message that is exactly one of them, whatever its case, sets the chat's \`marketing.optedOut\`. Default: none.`,

@@ -176,10 +176,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
         .object({ timeZone: z.string(), week: z.partialRecord(z.enum(WEEKDAYS), z.array(opened)) })
         .optional()
         .describe("When the company answers, by the clock of its time zone. Without hours it always does"),
-      away: z
-        .object({ text: z.string() })
-        .optional()
-        .describe("What contacts who write outside of the hours are answered"),
+      away: z.object({ text: z.string() }).optional().describe("What contacts get who write outside of the hours"),
       askContact: z
         .enum(ASK_CONTACT)
         .optional()

@@ -307,6 +307,10 @@ export function operatorTests(placeOf: () => Place): void {
     expect(words.channel).toMatchObject({ settings: { stopWords: ["STOP", "Keine Werbung"] } });
     const none = await place.json(["channels", "change", id, "--stop-word", "default"]);
     expect(none.channel).not.toMatchObject({ settings: { stopWords: expect.anything() } });
+    const away = await place.json(["channels", "change", id, "--away", "Back at 9"]);
+    expect(away.channel).toMatchObject({ settings: { away: { text: "Back at 9" } } });
+    const here = await place.json(["channels", "change", id, "--away", "default"]);
+    expect(here.channel).not.toMatchObject({ settings: { away: expect.anything() } });
   });
 
   test("a web chat's sites and uploads are changed, and one change leaves the other", async () => {

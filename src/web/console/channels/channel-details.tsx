@@ -207,6 +207,7 @@ function SettingsFacts({ channel: { settings, retentionDays } }: { channel: Chan
           Pace: settings.perSecond !== undefined && `At most ${number(settings.perSecond)} per second`,
           "Sites that may show it": settings.allowedOrigins && <Sites origins={settings.allowedOrigins} />,
           "Stop words": settings.stopWords?.join(", "),
+          "Away message": settings.away?.text,
           "Messages are kept": retentionInWords(retentionDays),
         }}
       />

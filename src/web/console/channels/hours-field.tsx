@@ -19,7 +19,7 @@ interface HoursProps {
   set: (change: Pick<SettingsChange, "hours" | "away">) => void;
 }
 
-/** The hours of a week, by the clock of a time zone, and what contacts are told outside of them. */
+/** The hours of a week, by the clock of a time zone, and what contacts get who write outside of them. */
 export function HoursField({ hours, away, hint, set }: HoursProps) {
   const onHours = (next: Hours | null) => set({ hours: next });
   const zones = useId();

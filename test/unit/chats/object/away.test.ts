@@ -79,7 +79,7 @@ test.each([
 ])(
   "if the contact waits since %s hours after the away message, the answer %s hours after it is %s",
   (since, at, text) => {
-    answers.told(START);
+    answers.sent(START);
     unansweredSince = since === null ? null : START + since * HOUR;
     now = START + at * HOUR;
     expect(answers.textFor({ away })).toBe(text);
@@ -87,7 +87,7 @@ test.each([
 );
 
 test("a clock that was set back lets no second answer out", () => {
-  answers.told(START);
+  answers.sent(START);
   now = START - HOUR;
   expect(answers.textFor({ away })).toBeNull();
 });
