@@ -25,6 +25,29 @@ test.each([...DOCUMENTS.map((path) => [path, "application/json"]), ["/llms.txt",
   },
 );
 
+test("each guide that llms.txt lists is served as Markdown, and is a 304 for a known ETag", async () => {
+  const lines = (await (await fetch(`${base}/llms.txt`)).text()).split("\n");
+  expect(lines[0]).toMatch(/^# \w/);
+  expect(lines[2]).toMatch(/^> \w/);
+  const guides = lines.flatMap((line) => /^- \[.+\]\((\/docs\/[\w-]+\.md)\): .+$/.exec(line)?.[1] ?? []);
+  expect(guides.length).toBeGreaterThan(20);
+  for (const path of guides) {
+    const response = await fetch(base + path);
+    expect([path, response.status, response.headers.get("Content-Type")]).toEqual([
+      path,
+      200,
+      "text/markdown; charset=utf-8",
+    ]);
+    expect(await response.text()).toMatch(/^# \w/);
+  }
+  const { headers } = await fetch(`${base}/docs/whatsapp.md`);
+  expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
+  expect(headers.get("Allow")).toBe("GET, HEAD");
+  const again = await fetch(`${base}/docs/whatsapp.md`, { headers: { "If-None-Match": headers.get("ETag") ?? "" } });
+  expect(again.status).toBe(304);
+  expect(headers.get("Cache-Control")).toBe((await fetch(`${base}/docs/whatsapp`)).headers.get("Cache-Control"));
+});
+
 test("the served documents have the routes of their prefix", async () => {
   for (const path of DOCUMENTS) {
     const { openapi, servers, paths } = await (await fetch(base + path)).json();

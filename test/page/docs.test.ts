@@ -71,6 +71,22 @@ test("every link in the README and the guides has an existing file or heading on
   expect(dead).toEqual([]);
 });
 
+test("the Markdown of each guide is served as it is, and its links lead to what is served", async () => {
+  const files = (await readdir(guides)).filter((name) => name.endsWith(".md"));
+  const dead: string[] = [];
+  for (const file of files) {
+    const served = await readFile(join(out, "docs", file), "utf8");
+    const source = await readFile(join(guides, file), "utf8");
+    expect(served).toBe(source.replaceAll("](../web/", "]("));
+    for (const [, to = ""] of served.replace(/^```[\s\S]*?^```/gm, "").matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(?:https:|#)/.test(to)) continue;
+      const { pathname } = new URL(to, `https://parley.example/docs/${file}`);
+      if (!(await stat(join(out, pathname)).catch(() => null))?.isFile()) dead.push(`${file}: ${to}`);
+    }
+  }
+  expect(dead).toEqual([]);
+});
+
 test("ids on a page are unique, and a page has no inline script or style", () => {
   for (const [address, markup] of pages) {
     const ids = idsOf(markup);

@@ -61,7 +61,7 @@ export async function writeDocs(out: string): Promise<void> {
   for (const reference of references) pages.push(...referencePages(reference, highlighter));
   await Promise.all(pages.map((page) => write(`${page.href}.html`, layout(page))));
 
-  await Promise.all(guides.map(({ file, markdown }) => write(`docs/${file}`, markdown)));
+  await Promise.all(guides.map(({ file, files, markdown }) => write(`docs/${file}`, besides(markdown, files))));
   const linked = new Set(guides.flatMap(({ files }) => files));
   await Promise.all([...linked].map((file) => copyFile(join(GUIDES, file), join(out, "docs", fileName(file)))));
   await Promise.all(references.map(({ json, raw }) => write(json, raw)));
@@ -72,6 +72,11 @@ export async function writeDocs(out: string): Promise<void> {
   await write("docs/search.json", JSON.stringify(searchIndex(sections)));
   await write("llms.txt", llmsText(listed, references));
   await highlighter.save();
+}
+
+/** The Markdown of a guide where its files are served: beside it. */
+function besides(markdown: string, files: readonly string[]): string {
+  return files.reduce((text, file) => text.replaceAll(`](${file})`, `](${fileName(file)})`), markdown);
 }
 
 function addressOf(file: string): string {

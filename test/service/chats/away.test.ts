@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { admin, created, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { inTurn, refuse } from "../../support/networks.ts";
 import { newSite, newToken, visit } from "../../support/sockets.ts";
+import { until } from "../../support/until.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { fromMeta, fromTelegram, KINDS, taken, telegramText, textOf, whatsappText } from "../inbound/webhook-calls.ts";
 import { conversationSums } from "../management/conversation-sums.ts";
@@ -14,9 +15,10 @@ stopTheClock();
 test.for(KINDS)(
   "a contact who writes on %s outside of the hours is told so, by one message of the channel",
   async (kind) => {
-    const { says, messages, told, events, run } = await awayPlace(kind);
+    const { says, messages, told, events } = await awayPlace(kind);
     taken(await says());
-    await run();
+    // Before the alarm rings.
+    await until("it is sent", messages, ([, away]) => away?.status === "SENT");
     expect(told()).toEqual([TEXT]);
     const [, away] = await messages();
     const fields = { seq: 2, direction: "OUTBOUND", type: "TEXT", content: TEXT, text: TEXT, senderId: null };
