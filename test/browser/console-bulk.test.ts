@@ -106,3 +106,71 @@ test("another list selects nothing, Escape selects none, and who may not change 
   await row(own, "Bob Two").waitFor();
   await expect.poll(() => own.getByRole("checkbox").count()).toBe(0);
 });
+
+/** Selects Bob and Cyd. The chat of Ada is open. */
+async function selectTwo(page: Page) {
+  for (const name of ["Bob Two", "Cyd Three"]) await page.getByRole("checkbox", { name: `Select ${name}` }).check();
+  await bar(page).getByText("2 selected").waitFor();
+  // What opened a chat by a click or has the focus would take the key.
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+}
+
+test("the keys e, s, c and o act on the selected chats, after another chat was opened too, and then on the open one", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  const toast = (text: string) => page.locator(".toasts").getByText(text).waitFor();
+  await selectTwo(page);
+  await page.keyboard.press("e");
+  await toast("2 chats marked as answered");
+  expect(await states(desk, chats)).toEqual(["open waits", "open", "open"]);
+  await page.keyboard.press("z");
+  await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open waits"]);
+  await selectTwo(page);
+  // The conversation that opens brings its own keys.
+  await page.keyboard.press("j");
+  await page.getByRole("region", { name: /^Conversation with (Bob|Cyd|Ada)/ }).waitFor();
+  await page.keyboard.press("s");
+  await page.getByRole("button", { name: "Tomorrow at 9" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Snooze", exact: true }).click();
+  await toast("2 chats snoozed");
+  expect(await states(desk, chats)).toEqual(["open waits", "snoozed waits", "snoozed waits"]);
+  await page.keyboard.press("z");
+  await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open waits"]);
+  await row(page, "Cyd Three").waitFor();
+  await selectTwo(page);
+  await page.keyboard.press("?");
+  const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await list.getByText("Close the selected chats").waitFor();
+  await expect.poll(() => list.getByText("Close the chat").count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("c");
+  await toast("2 chats closed");
+  expect(await states(desk, chats)).toEqual(["open waits", "closed", "closed"]);
+  await row(page, "Ada One").click();
+  await page.getByRole("region", { name: "Conversation with Ada One" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("c");
+  await expect.poll(() => states(desk, chats)).toEqual(["closed", "closed", "closed"]);
+});
+
+test("the keys a and l open the menus of the selected chats, and the first label is made there", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  await selectTwo(page);
+  await page.keyboard.press("a");
+  await page.getByRole("menuitem", { name: "Ann" }).press("Enter");
+  await page.locator(".toasts").getByText("2 chats assigned").waitFor();
+  expect(await states(desk, chats)).toEqual(["open waits", "open waits assigned", "open waits assigned"]);
+  await selectTwo(page);
+  await page.keyboard.press("l");
+  await page.getByRole("menuitem", { name: "New label…" }).press("Enter");
+  await page.getByRole("dialog", { name: "New label" }).getByLabel("Name").fill("Spring sale");
+  await page.keyboard.press("Enter");
+  await page.locator(".toasts").getByText("2 chats labeled “Spring sale”").waitFor();
+  const labels = async ({ id }: { id: string }) => (await desk.api("GET", `/chats/${id}`)).chat.labels.length;
+  expect(await Promise.all(chats.map(labels))).toEqual([0, 1, 1]);
+  const writer = ["chats:read", "chats:write", "messages:read", "messages:send", "events:read"];
+  const own = await openChatAsMember(desk, chats[0]?.id ?? "", writer, "Wes");
+  await selectTwo(own);
+  await own.keyboard.press("l");
+  await own.getByRole("menuitem", { name: "Spring sale" }).waitFor();
+  await expect.poll(() => own.getByRole("menuitem", { name: "New label…" }).count()).toBe(0);
+});

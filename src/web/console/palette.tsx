@@ -9,7 +9,7 @@ import { useGet, usePlace } from "./organization.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { closeDialog } from "./parts/opened-dialog.tsx";
-import { shortcuts } from "./shortcuts.ts";
+import { workingShortcuts } from "./shortcuts.ts";
 
 /** A search begins when nothing was typed for this long, because each has an entry in the audit log. */
 const TYPING_MS = 300;
@@ -44,7 +44,7 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
   const isWanted = ({ label }: { label: string }) => label.toLowerCase().includes(wanted);
   // Screens are listed, so their keys are not; nor is the key of this dialog.
   // If two parts of the screen use the same key, the last one wins.
-  const byKey = new Map(shortcuts.value.map((one) => [one.keys, one]));
+  const byKey = new Map(workingShortcuts().map((one) => [one.keys, one]));
   const acts = [...byKey.values()].filter((one) => !/^(g |Ctrl K)/.test(one.keys) && isWanted(one));
   const found: Found[] = [
     ...entries.filter(isWanted).map(({ path, label, icon }) => ({

@@ -1,6 +1,6 @@
 import { Checkbox } from "./parts/controls.tsx";
 import { Dialog } from "./parts/dialog.tsx";
-import { areKeysOn, type Shortcut, setKeys, shortcuts } from "./shortcuts.ts";
+import { areKeysOn, type Shortcut, setKeys, workingShortcuts } from "./shortcuts.ts";
 
 /** The keys that work on this screen. */
 export function ShortcutList() {
@@ -10,16 +10,18 @@ export function ShortcutList() {
         Single keys work outside of fields
       </Checkbox>
       <dl class="stack">
-        {shortcuts.value.toSorted(screensLast).map(({ keys, label }) => (
-          <div key={keys + label} class="between">
-            <dt>{label}</dt>
-            <dd class="line">
-              {keys.split(" ").map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dd>
-          </div>
-        ))}
+        {workingShortcuts()
+          .toSorted(screensLast)
+          .map(({ keys, label }) => (
+            <div key={keys + label} class="between">
+              <dt>{label}</dt>
+              <dd class="line">
+                {keys.split(" ").map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dd>
+            </div>
+          ))}
       </dl>
     </Dialog>
   );

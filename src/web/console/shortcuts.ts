@@ -11,6 +11,8 @@ export interface Shortcut {
   run: () => void;
   /** Runs again and again while the key is held down. What acts on data must not. */
   repeats?: boolean;
+  /** The key does this and nothing else, whatever other parts of the screen do with it. */
+  isOnly?: boolean;
 }
 
 const STORED = "parley.console.shortcuts";
@@ -20,7 +22,7 @@ const SEQUENCE_MS = 1_000;
 /** Single keys can be turned off, for people who dictate or press keys by accident (WCAG 2.1.4). */
 export const areKeysOn = signal(localStorage.getItem(STORED) !== "off");
 
-/** Everything that a key does on the screen now, for the list of shortcuts. */
+/** What the parts of the screen do with keys. */
 export const shortcuts = signal<Shortcut[]>([]);
 
 let first = "";
@@ -55,7 +57,13 @@ addEventListener("keydown", (event) => {
 });
 
 function shortcutOf(pressed: string): Shortcut | undefined {
-  return shortcuts.value.findLast(({ keys }) => keys === pressed);
+  return workingShortcuts().findLast(({ keys }) => keys === pressed);
+}
+
+/** Those that are not replaced by another part of the screen. */
+export function workingShortcuts(): Shortcut[] {
+  const only = shortcuts.value.filter(({ isOnly }) => isOnly);
+  return shortcuts.value.filter((one) => one.isOnly || !only.some(({ keys }) => keys === one.keys));
 }
 
 /** Makes shortcuts work while a part of the page is shown. */

@@ -1,13 +1,18 @@
+import { useSignal } from "@preact/signals";
 import { type Chat, ParleyError, type Schemas, textOf } from "../api.ts";
 import { plural } from "../format.ts";
 import { LabelDot } from "../labels/label-marks.tsx";
-import type { Label } from "../labels/use-labels.ts";
+import { LabelDialog } from "../labels/label-settings.tsx";
+import { type Label, labelsChanged } from "../labels/use-labels.ts";
 import { contactName } from "../names.ts";
 import { usePlace } from "../organization.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
+import { openDialog } from "../parts/opened-dialog.tsx";
 import { sayFailure, sayUndoable } from "../parts/toast.tsx";
+import { may } from "../session.ts";
+import { useShortcuts } from "../shortcuts.ts";
 import { NOBODY } from "./chat-rows.ts";
 import { handOver } from "./conversation-work.ts";
 import { restoreWork } from "./restore-work.ts";
@@ -69,7 +74,16 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
       handOver: async (to) => took(await handOver(api, id, to)),
     });
   };
+  const answer = () =>
+    act(
+      "marked as answered",
+      async (chat) =>
+        onChat((await api.POST("/chats/{id}/answered", { path: { id: chat.id }, body: seen(chat) })).chat),
+      undoWork,
+    );
   const close = () => act("closed", (chat) => patch(chat, { state: "closed", ...seen(chat) }), undoWork);
+  const reopen = () =>
+    act("reopened", (chat) => patch(chat, { state: "open", snoozedUntil: null, ...seen(chat) }), undoWork);
   const snooze = (snoozedUntil: string) =>
     act("snoozed", (chat) => patch(chat, { state: "snoozed", snoozedUntil, ...seen(chat) }), undoWork);
   const assign = (assigneeId: string | null) =>
@@ -88,7 +102,30 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
         before.some((one) => one.id === labelId) || take(api.DELETE(route, { path: { id, labelId } })),
     );
   };
+  const create = (
+    <LabelDialog
+      label={null}
+      onSave={async (body) => {
+        const made = await api.POST("/labels", { body });
+        labelsChanged();
+        await label(made.label);
+      }}
+    />
+  );
   const attempt = (work: Promise<void>) => void work.catch((error: unknown) => sayFailure(textOf(error)));
+  const askUntil = <SnoozeDialog onSnooze={snooze} />;
+  const isAssigning = useSignal(false);
+  const isLabeling = useSignal(false);
+  const mayLabel = labels.length > 0 || may("labels:write");
+  const keys = {
+    e: ["Mark the selected chats as answered", () => attempt(answer())],
+    c: ["Close the selected chats", () => attempt(close())],
+    o: ["Reopen the selected chats", () => attempt(reopen())],
+    s: ["Snooze the selected chats", () => openDialog(askUntil)],
+    a: ["Assign the selected chats", () => (isAssigning.value = true)],
+    l: ["Label the selected chats", () => (isLabeling.value = mayLabel)],
+  } as const;
+  useShortcuts(Object.entries(keys).map(([key, [label, run]]) => ({ keys: key, label, run, isOnly: true })));
   return (
     <section class="bulk" aria-label="Selected chats">
       <div class="between">
@@ -96,29 +133,31 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
         <Button icon="close" aria-label="Select none" title="Select none" onClick={() => onDone([])} />
       </div>
       <div class="line">
-        <Button onClick={() => attempt(close())}>
+        <Button onClick={() => attempt(close())} title="Close (c)">
           <Icon name="done" /> Close
         </Button>
         <Button
-          icon="clock"
-          aria-label="Snooze the selected chats"
-          title="Snooze"
-          opens={<SnoozeDialog onSnooze={snooze} />}
+          icon="check"
+          aria-label="Mark the selected chats as answered"
+          title="Mark as answered (e)"
+          onClick={() => attempt(answer())}
         />
-        <Menu up label="Assign the selected chats" button={<Icon name="person" />}>
+        <Button icon="clock" aria-label="Snooze the selected chats" title="Snooze (s)" opens={askUntil} />
+        <Menu up label="Assign the selected chats" isOpen={isAssigning} button={<Icon name="person" />}>
           {whose.map(({ id, name }) => (
             <MenuItem key={id} onChoose={() => attempt(assign(id === NOBODY ? null : id))}>
               <bdi>{name}</bdi>
             </MenuItem>
           ))}
         </Menu>
-        {labels.length > 0 && (
-          <Menu up label="Label the selected chats" button={<Icon name="label" />}>
+        {mayLabel && (
+          <Menu up label="Label the selected chats" isOpen={isLabeling} button={<Icon name="label" />}>
             {labels.map((one) => (
               <MenuItem key={one.id} onChoose={() => attempt(label(one))}>
                 <LabelDot color={one.color} /> <bdi>{one.name}</bdi>
               </MenuItem>
             ))}
+            {may("labels:write") && <MenuItem opens={create}>New label…</MenuItem>}
           </Menu>
         )}
       </div>

@@ -94,7 +94,8 @@ interface LabelDialogProps {
   onSave: (body: { name: string; color: string | null }) => Promise<void>;
 }
 
-function LabelDialog({ label, onSave }: LabelDialogProps) {
+/** Asks for a label’s name and color. */
+export function LabelDialog({ label, onSave }: LabelDialogProps) {
   const color = useSignal(label?.color ?? null);
   return (
     <FormDialog

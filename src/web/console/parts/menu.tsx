@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
@@ -12,6 +12,8 @@ interface MenuProps {
   buttonClass?: string;
   /** Opens upwards, for a button at the bottom of the page. */
   up?: boolean;
+  /** Opens it from elsewhere. */
+  isOpen?: Signal<boolean>;
   children: ComponentChildren;
 }
 
@@ -19,8 +21,17 @@ interface MenuProps {
  * A button that opens a list of actions. Arrow keys move in it, and a letter moves to the next action that begins with
  * it; a choice, Escape and a click elsewhere close it.
  */
-export function Menu({ label, hasText = false, button, buttonClass = "plain", up = false, children }: MenuProps) {
-  const isOpen = useSignal(false);
+export function Menu({
+  label,
+  hasText = false,
+  button,
+  buttonClass = "plain",
+  up = false,
+  children,
+  ...given
+}: MenuProps) {
+  const own = useSignal(false);
+  const { isOpen = own } = given;
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const items = () =>
