@@ -1,3 +1,4 @@
+import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type { ChatsContext } from "../chats/context.ts";
 import { readChat } from "../chats/get-chat.ts";
 import { openFeed, waitForEvents } from "../events/poll.ts";
@@ -20,7 +21,7 @@ import {
 
 const limit = integerArgument("How many rows a page has. Default: 20.", 1, MAX_PAGE);
 const before = textArgument("The cursor of the previous page: continues behind it.");
-const channel = textArgument("A channel's id, or a kind: whatsapp, telegram or web.");
+const channel = textArgument(`A channel's id, or a kind: ${CHANNEL_KINDS.join(", ")}.`);
 const assignee = textArgument("A member's id, or none: the chats of this member, or of nobody.");
 
 /** The messages that a wait returns at once. */
