@@ -67,9 +67,10 @@ export function operatorTests(placeOf: () => Place): void {
     const { code, stdout, stderr } = await place.run(["stats", "--organization", acme.id, "--limit", "1"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "No keys.\nPage 1 of 2.\n" });
     const [head = "", row = "", ...ofMembers] = stdout.trimEnd().split("\n");
-    const heads = "CHANNEL NAME KIND HEALTH CHATS UNANSWERED WAITING OLDEST SENT RECEIVED RETRY FAILED UNKNOWN";
-    expect(head.split(/ {2,}/)).toEqual(heads.split(" "));
-    expect(row).toMatch(new RegExp(`^${channel.id} +Desk +web +ok +0 +0 +0 +– +0 +0 +0 +0 +0$`));
+    const heads =
+      "CHANNEL NAME KIND HEALTH CHATS UNANSWERED WITH_BOT WAITING OLDEST SENT RECEIVED RETRY FAILED UNKNOWN";
+    expect(head.split(/ {2,}/)).toEqual(heads.split(" ").map((each) => each.replace("_", " ")));
+    expect(row).toMatch(new RegExp(`^${channel.id} +Desk +web +ok +0 +0 +0 +0 +– +0 +0 +0 +0 +0$`));
     expect(ofMembers.map((line) => line.split(/ {2,}/))).toEqual([
       ["MEMBER", "NAME", "CHATS", "UNANSWERED"],
       [acme.memberId, "Ann", "0", "0"],
