@@ -189,7 +189,7 @@ test("only who may change channels changes the chat's settings", async () => {
     ...{ kind: "telegram", name: "Bot", credentials: { botToken: "123456:a-token-that-works-here" } },
   });
   const bot = await openConsole(browser, screenOf(desk, `channels/${channel.id}`));
-  await bot.getByRole("heading", { name: "Bot", exact: true }).waitFor();
+  await bot.getByRole("heading", { name: "Bot", exact: true, level: 1 }).waitFor();
   await expect.poll(() => bot.getByRole("link", { name: "Chat settings" }).count()).toBe(0);
   await bot.goto(`${base}${screenOf(desk, `channels/${channel.id}/chat`)}`);
   await bot.getByText("There is no screen at this address").waitFor();
