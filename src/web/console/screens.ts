@@ -8,7 +8,6 @@ export { BulkBar } from "./inbox/bulk-bar.tsx";
 export { SnoozeDialog } from "./inbox/snooze-dialog.tsx";
 export { OrganizationScreen } from "./screens/organization-screen.tsx";
 export { BotNotice } from "./inbox/handler.tsx";
-export { ConflictNotice } from "./inbox/conflict-notice.tsx";
 export { ContactPanel } from "./inbox/contact-panel.tsx";
 export { MessagePanel } from "./inbox/message-panel.tsx";
 export { UndoDialog } from "./inbox/undo-dialog.tsx";

@@ -17,6 +17,7 @@ import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { quotedOf, TEXTS } from "./bubble.tsx";
 import { ClosedNotice } from "./closed-notice.tsx";
+import { ConflictNotice } from "./conflict-notice.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 import { SenderChoice } from "./sender-choice.tsx";
 import { Sending } from "./sending.ts";
@@ -114,7 +115,7 @@ export function Composer({ store, chat, members, isLoadingMembers, isAside, onNo
     <div class="composer" hidden={isAside}>
       <LazyExtra>{({ BotNotice }) => <BotNotice chat={chat} />}</LazyExtra>
       <ClosedNotice chat={chat} choose={choose} />
-      {conflict && <Lazy>{({ ConflictNotice }) => <ConflictNotice sending={sending} members={members} />}</Lazy>}
+      <ConflictNotice sending={sending} members={members} />
       <TextBox
         id="composer"
         box={box}
