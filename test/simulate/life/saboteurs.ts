@@ -120,9 +120,6 @@ const PLAIN_SABOTEURS = wrongVersions({
       "const isOpen = false;",
     ],
   },
-  "src/chats/object/delivery/head.ts": {
-    "the expiry is not checked again after a permit": ["current.isExpired || ", ""],
-  },
   "src/chats/object/retention/decisions.ts": {
     "retention deletes a message that waits for its network": ["isWaiting || at + kept > now", "at + kept > now"],
     "retention deletes a message an hour too early": [
@@ -155,6 +152,9 @@ const PLAIN_SABOTEURS = wrongVersions({
 
 /** These take up to 3,000 seeds, so `npm run test:deep` leaves them out. */
 const RARE_SABOTEURS = wrongVersions({
+  "src/chats/object/delivery/head.ts": {
+    "the expiry is not checked again after a permit": ["current.isExpired || ", ""],
+  },
   "src/chats/object/scheduled/scheduled-messages.ts": {
     "a send takes the room for which a due message waits": [
       `if (this.#tries.isForRoom && this.#limit() !== "chat_backlog") this.#tries.goOn();`,
