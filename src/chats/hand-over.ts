@@ -34,9 +34,9 @@ type HandoverBody = z.output<typeof handoverBody>;
  * chat has this handler already, it keeps it.
  * @param request `url` is its own, for the address of a file that the message sends
  * @returns the chat, and the JSON of the message; null if it has none. `replayed` if the idempotency key was used before
- * @throws ApiError `permission_denied`, `drafts_only` if a part lacks its permission; `no_bot`; `handed_over` if the bot asks and people
- *   have the chat; as `sendMessage`, `addNote` and `patchChat`; `unavailable` while the organization's object does not
- *   answer: the chat has changed, repeat the call
+ * @throws ApiError `permission_denied`, `drafts_only` if a part lacks its permission; `no_bot`; `handed_over` if the bot
+ *   asks and people have the chat; as `sendMessage`, `addNote` and `patchChat`; `unavailable` while the organization's
+ *   object does not answer: the chat has changed, repeat the call
  */
 export async function handOver(
   env: Env,
@@ -47,11 +47,8 @@ export async function handOver(
 ): Promise<{ chat: Chat; doc: string | null; replayed: boolean }> {
   const { to, message, assigneeId } = body;
   const note = noteIn(body);
-  const refused = message ? refusedNeed(caller, "contact:reach") : null;
+  const refused = (message && refusedNeed(caller, "contact:reach")) ?? (note && refusedNeed(caller, "notes:write"));
   if (refused) throw refused;
-  if (note && !caller.permissions.includes("notes:write")) {
-    throw new ApiError("permission_denied", { text: "note needs the permission notes:write" });
-  }
   if (message?.scheduledAt != null)
     throw fault("message.scheduledAt", "can't be given: the message is sent with the act");
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);

@@ -1,5 +1,6 @@
 import { BatchedCalls } from "../calls/batched-calls.ts";
 import { callChat } from "../calls/call-chat.ts";
+import { refusedNeed } from "../keys/guard.ts";
 import { type Caller, describeCaller } from "../model/caller.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "../model/chat-answers.ts";
 import { ApiError } from "../model/error.ts";
@@ -47,7 +48,7 @@ export async function sendMessage(
   throw new ApiError(code, { text, faults });
 }
 
-/** What the chat's object stores, or refuses. */
+/** What the chat's object stores, or refuses. @throws ApiError `permission_denied` */
 export async function draftOf(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
@@ -55,7 +56,9 @@ export async function draftOf(
   chatId: string,
   { body, idempotencyKey, url }: SendRequest,
 ): Promise<Draft> {
-  if (body.draftId !== undefined) checkMayDeleteDrafts(caller);
+  // Sending a draft deletes its note.
+  const refused = body.draftId === undefined ? null : refusedNeed(caller, "notes:write");
+  if (refused) throw refused;
   const mediaId = body.mediaId ?? body.template?.header?.mediaId;
   return {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
@@ -78,14 +81,6 @@ export async function draftOf(
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),
   };
-}
-
-/** Sending a draft deletes its note. @throws ApiError `permission_denied` */
-function checkMayDeleteDrafts({ permissions }: Caller): void {
-  if (permissions.includes("notes:write")) return;
-  throw new ApiError("permission_denied", {
-    text: "To send a draft, a key or member needs the permission notes:write",
-  });
 }
 
 /** The sender and the text to deliver, or the first reason to refuse. */

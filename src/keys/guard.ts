@@ -153,8 +153,7 @@ function addressText(address: string | null): string {
 export function refusedNeed(caller: Caller, need: Need | null): ApiError | null {
   const lack = lackOf(caller, need);
   if (need === null || lack === null) return null;
-  if (lack === "drafts_only") return new ApiError(lack);
-  if (caller.principal.type === "key") return new ApiError(lack, { text: lackText(need) });
+  if (caller.principal.type === "key") return new ApiError(lack, refusal({ reason: lack, window: null }, need, null));
   const { permissions } = caller;
   const lacked = neededPermissions(need).filter((each) => !permissions.includes(each));
   return new ApiError("permission_denied", {

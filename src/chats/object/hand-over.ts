@@ -28,7 +28,7 @@ interface Parts {
   scheduled: { forget(): void };
   store: Pick<MessageStore, "outbound">;
   notes: Pick<Notes, "add" | "forget" | "refusalOf">;
-  handover: Pick<Handover, "bot" | "isHandedOver" | "toBot" | "toPeople">;
+  handover: Pick<Handover, "isHandedOver" | "toBot" | "toPeople">;
   details: Pick<StoredDetails, "changeHands">;
 }
 

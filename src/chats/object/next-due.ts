@@ -20,7 +20,7 @@ interface Parts {
 /**
  * When the chat has work at a later time, Unix milliseconds, rounded up to the minute; null if it has none. Its
  * organization finds by this that the chat has lost its alarm. Without the queue and the scheduled messages, which are
- * reported anyway. It depends on stored times alone, and a send moves none of them, so no report is made for it.
+ * reported anyway. It depends on stored times alone, so that a report is made only when one of them moves.
  */
 export function nextDueAt(parts: Parts, now: number): number | null {
   const { retention, files, echoes, subscriptions, work, handover } = parts;

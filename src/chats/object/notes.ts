@@ -81,8 +81,7 @@ export class Notes {
     const refusal = this.refusalOf(given);
     if (refusal) return refusal;
     const { count, oldestAt } = this.#read();
-    const drafts = this.#drafts();
-    const replaced = isDraft ? this.takeDraft(drafts[author.id], author) : null;
+    const replaced = isDraft ? this.takeDraft(this.#drafts()[author.id], author) : null;
     const at = Date.now();
     const createdAt = new Date(at).toISOString();
     const afterSeq = this.#log.newest().seq;
@@ -114,7 +113,7 @@ export class Notes {
     if (!isDraft) {
       return this.#read().count - draftCount >= MAX_NOTES ? { outcome: "refused", code: "note_limit" } : null;
     }
-    if (draftCount < MAX_DRAFTS || this.takeDraft(drafts[author.id], author)) return null;
+    if (draftCount < MAX_DRAFTS || drafts[author.id] !== undefined) return null;
     return { outcome: "refused", code: "note_limit", text: `The chat already has ${MAX_DRAFTS} drafts. ${DROP_ONE}` };
   }
 
@@ -183,7 +182,7 @@ export class Notes {
           returning n`;
         const removed = this.#notes.run(query, at - DELETED_KEPT_MS, MAX_DELETED);
         if (note.mentions.length > 0) this.#storeMentions();
-        if (note.draft) this.#storeDrafts();
+        if (note.draft) this.#forgetDraft(note);
         return known && removed.length === 0 ? { ...known, count: known.count - 1 } : undefined;
       },
     };
@@ -244,7 +243,12 @@ export class Notes {
     return (this.#notes.exists ? this.#kv.get<Record<string, string>>(DRAFTS) : undefined) ?? {};
   }
 
-  /** Forgets the drafts that are deleted. */
+  #forgetDraft({ author, id }: Note): void {
+    const { [author.id]: draft, ...others } = this.#drafts();
+    if (draft === id) this.#kv.put(DRAFTS, others);
+  }
+
+  /** Forgets the drafts that were removed. */
   #storeDrafts(): void {
     const drafts = Object.entries(this.#drafts());
     const kept = drafts.filter(([, id]) => this.#where("id = ?", id)?.deletedAt === null);

@@ -4,10 +4,8 @@ import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, currentBot } from "./chat-row.ts";
 import type { ChatTable } from "./chat-table.ts";
 import type { Existence } from "./existence.ts";
+import { CHATS_A_STEP, Pace } from "./pace.ts";
 import { Retries } from "./retries.ts";
-
-const CHATS_A_STEP = 20;
-const STEP_EVERY_MS = 1_000;
 
 interface Parts {
   env: Env;
@@ -29,8 +27,7 @@ export class BotChats implements DuePart {
   readonly #parts: Parts;
   readonly #sql: SqlStorage;
   readonly #retries: Retries;
-  /** When the next step begins, Unix milliseconds. */
-  #nextAt = 0;
+  readonly #pace = new Pace();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -46,16 +43,14 @@ export class BotChats implements DuePart {
 
   /** When the alarm must call `run`, Unix milliseconds; null if no former bot has chats, and no bot's key expires. */
   dueAt(now: number): number | null {
-    if (this.#chats(1).length > 0) return Math.max(now, this.#nextAt);
+    if (this.#chats(1).length > 0) return this.#pace.after(now);
     const ends = [...this.#parts.channels.all().values()].map(({ bot }) => bot?.endsAt ?? null);
     const times = [...ends, this.#retries.dueAt()].filter((at) => at !== null);
-    return times.length === 0 ? null : Math.max(Math.min(...times), this.#nextAt);
+    return times.length === 0 ? null : this.#pace.after(Math.min(...times));
   }
 
   async run(now: number): Promise<void> {
-    // The clock may have been set back.
-    if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
-    this.#nextAt = now + STEP_EVERY_MS;
+    if (!this.#pace.step(now)) return;
     const { channels, list } = this.#parts;
     const expired = channels.withExpiredBot(now).map(({ id }) => ({ id, bot: null }));
     if (channels.setBots(expired)) list.changed();

@@ -4,11 +4,10 @@ import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChatRow } from "./chat-row.ts";
 import type { Existence } from "./existence.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
+import { CHATS_A_STEP, Pace } from "./pace.ts";
 import { Retries } from "./retries.ts";
 
-const CHATS_A_STEP = 20;
 const MENTIONS_A_STEP = 500;
-const STEP_EVERY_MS = 1_000;
 /** A removal that was begun and not confirmed is looked up after this time. */
 const CHECK_AFTER_MS = 60_000;
 /** A member's id is remembered for a day: a chat may be assigned by a call that began before the removal. */
@@ -40,8 +39,7 @@ export class FreedChats implements DuePart {
   readonly #parts: Parts;
   readonly #sql: SqlStorage;
   readonly #retries: Retries;
-  /** When the next step begins, Unix milliseconds. */
-  #nextAt = 0;
+  readonly #pace = new Pace();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -83,16 +81,14 @@ export class FreedChats implements DuePart {
 
   /** When the alarm must call `run`, Unix milliseconds; null if nobody left. */
   dueAt(): number | null {
-    if (this.#chats(1).length > 0 || this.#hasMentions()) return this.#nextAt;
+    if (this.#chats(1).length > 0 || this.#hasMentions()) return this.#pace.after(0);
     const [next] = this.#sql.exec<{ at: number | null }>("select min(at) as at from leaving_members").toArray();
     const times = [next?.at ?? null, this.#retries.dueAt()].filter((at) => at !== null);
-    return times.length === 0 ? null : Math.max(Math.min(...times), this.#nextAt);
+    return times.length === 0 ? null : this.#pace.after(Math.min(...times));
   }
 
   async run(now: number): Promise<void> {
-    // The clock may have been set back.
-    if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
-    this.#nextAt = now + STEP_EVERY_MS;
+    if (!this.#pace.step(now)) return;
     await this.#check(now);
     if (!this.#parts.existence.isReady()) return;
     this.#sql.exec(

@@ -3,10 +3,9 @@ import { WORK_STATES } from "../../model/work-state.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { Existence } from "./existence.ts";
+import { CHATS_A_STEP, Pace } from "./pace.ts";
 import { Retries } from "./retries.ts";
 
-const CHATS_A_STEP = 20;
-const STEP_EVERY_MS = 1_000;
 /** A chat that failed this often is left out: it learns of the retention with its next report. */
 const MAX_TRIES = 10;
 
@@ -40,8 +39,7 @@ export class RetentionWalk implements DuePart {
   readonly #parts: Parts;
   readonly #sql: SqlStorage;
   readonly #retries: Retries;
-  /** When the next step begins, Unix milliseconds. */
-  #nextAt = 0;
+  readonly #pace = new Pace();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -56,22 +54,20 @@ export class RetentionWalk implements DuePart {
     for (const id of channelIds) {
       this.#sql.exec("update channels set retention_walk = ? where id = ?", JSON.stringify(walk), id);
     }
-    this.#nextAt = now;
+    this.#pace.beginAt(now);
     this.#parts.standBy(now);
   }
 
   /** When the alarm must call `run`, Unix milliseconds; null if all chats know. */
   dueAt(now: number): number | null {
-    if (this.#next()) return Math.max(now, this.#nextAt);
+    if (this.#next()) return this.#pace.after(now);
     const at = this.#retries.dueAt();
-    return at === null ? null : Math.max(at, this.#nextAt);
+    return at === null ? null : this.#pace.after(at);
   }
 
   /** Notifies the next chats, and again those that could not be notified, if that is due. */
   async run(now: number): Promise<void> {
-    // The clock may have been set back.
-    if (now < this.#nextAt && this.#nextAt - now <= STEP_EVERY_MS) return;
-    this.#nextAt = now + STEP_EVERY_MS;
+    if (!this.#pace.step(now)) return;
     const again = this.#retries.due(now, CHATS_A_STEP).map(({ id, life, channel_id }) => ({ id, life, channel_id }));
     const next = this.#next();
     if (!next) return this.#tellAll(again);
