@@ -95,6 +95,7 @@ function lookAtVariables(value: unknown, path: Path, { numbers }: Found): void {
   for (const name of Object.keys(value)) if (typeof value[name] === "number") numbers.push([...path, name]);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether a parsed value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

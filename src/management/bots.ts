@@ -11,15 +11,15 @@ import { warnIfFails } from "../platform/log.ts";
 /** @throws ApiError `validation_failed` unless the settings name no bot, or a key that can answer contacts */
 export async function checkBot(db: Directory, organizationId: string, { bot }: ChannelSettings): Promise<void> {
   if (!bot) return;
-  const { permissions, expiresAt, revokedAt } = apiKeys;
+  const { permissions, draftsOnly, expiresAt, revokedAt } = apiKeys;
   const key = await db
-    .select({ permissions, expiresAt, revokedAt })
+    .select({ permissions, draftsOnly, expiresAt, revokedAt })
     .from(apiKeys)
     .where(and(eq(apiKeys.id, bot.keyId), eq(apiKeys.organizationId, organizationId)))
     .get();
   if (key && canBeBot(key, Date.now())) return;
   const text =
-    "must be the id of a key of the organization that has the permission messages:send and is neither revoked nor expired";
+    "must be the id of a key of the organization that has the permission messages:send, not draftsOnly, and is neither revoked nor expired";
   throw fault("settings.bot.keyId", text);
 }
 

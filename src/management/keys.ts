@@ -148,7 +148,8 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
     const change = db.update(apiKeys).set(values).where(isSame).returning();
     const { changed: key, leftBehind } = await changeKeys(env, [id], () => withLeftBehind(db, change, before));
     const hasLost = whyBeyond(after, before, "You lack") !== null;
-    if (key && (permissions !== undefined || expiresAt !== undefined)) await tellIfBot(env, key.organizationId, id);
+    const decideIfBot = [permissions, draftsOnly, expiresAt];
+    if (key && decideIfBot.some((each) => each !== undefined)) await tellIfBot(env, key.organizationId, id);
     if (key) return { key: presentKey(key, now), ...(hasLost && { leftBehind }) };
     // Another request changed the key, or it is gone.
     if (!authority || !ceilings) return null;

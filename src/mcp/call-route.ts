@@ -1,8 +1,10 @@
 import { Hono } from "hono";
-import { ownManagementRoutes } from "../api/organization-api.ts";
 import type { ChatsContext, ChatsEnv } from "../chats/context.ts";
 import { chatRoutes } from "../chats/routes.ts";
+import { asApiError } from "../db/error-for-client.ts";
 import { before } from "../http/before.ts";
+import { keyAccess } from "../keys/access.ts";
+import { templateRoutesFor } from "../management/template-routes.ts";
 import { searchRoutes } from "../search/routes.ts";
 
 /** A request to one of the API's own routes. */
@@ -34,11 +36,12 @@ const routes = new Hono<ChatsEnv>()
   )
   .route("/", chatRoutes)
   .route("/", searchRoutes)
-  .route("/", ownManagementRoutes)
+  .route("/", templateRoutesFor(keyAccess))
   .onError((error, c) => {
     const request = asked.get(c.req.raw);
     if (request) request.error = error;
-    return new Response(null, { status: 500 });
+    // The audit log has the status.
+    return new Response(null, { status: asApiError(error).status });
   });
 
 /**

@@ -1,11 +1,12 @@
 import type { ChatsContext } from "../chats/context.ts";
 import { errorForClient } from "../db/error-for-client.ts";
+import { isObject } from "../http/body-reader.ts";
 import { refusedNeed } from "../keys/guard.ts";
 import type { Caller } from "../model/caller.ts";
 import { ApiError, type Fault, MAX_FAULTS } from "../model/error.ts";
 import { lackOf } from "../model/permission.ts";
 import { Fence } from "./fence.ts";
-import { isParams, type Params, RpcError } from "./json-rpc.ts";
+import { type Params, RpcError } from "./json-rpc.ts";
 import { READING_TOOLS } from "./reading-tools.ts";
 import type { Argument, Tool } from "./tool.ts";
 import { WRITING_TOOLS } from "./writing-tools.ts";
@@ -14,8 +15,6 @@ const TOOLS: Record<string, Tool> = { ...READING_TOOLS, ...WRITING_TOOLS };
 
 /** The form of all ids. Anything else would be another path. */
 const ID = /^\w{1,64}$/;
-/** What a header can have. */
-const HEADER_TEXT = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /** The tools that a key may call, as `tools/list` shows them. */
 export function toolsOf(caller: Caller): object[] {
@@ -37,7 +36,7 @@ export function toolsOf(caller: Caller): object[] {
 export async function callTool(c: ChatsContext, { name, arguments: given = {} }: Params): Promise<object> {
   const tool = typeof name === "string" && Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
   if (!tool) throw new RpcError("invalidParams", `Unknown tool: ${String(name)}`, { status: 200 });
-  if (!isParams(given)) throw new RpcError("invalidParams", "arguments must be an object", { status: 200 });
+  if (!isObject(given)) throw new RpcError("invalidParams", "arguments must be an object", { status: 200 });
   try {
     return answerOf(await run(c, tool, given));
   } catch (error) {
@@ -70,29 +69,32 @@ function faultsIn({ arguments: known, required }: Tool, given: Params): Fault[] 
     ...missing.map((path) => ({ path, message: "is required" })),
     ...Object.entries(given).flatMap(([path, value]) => {
       const argument = Object.hasOwn(known, path) ? known[path] : undefined;
-      const message = argument ? faultOfValue(path, argument, value) : "is not an argument of this tool";
-      return message === null ? [] : [{ path, message }];
+      return argument ? faultsOfValue(path, argument, value) : [{ path, message: "is not an argument of this tool" }];
     }),
   ];
 }
 
-function faultOfValue(
-  name: string,
-  { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Argument,
-  value: unknown,
-): string | null {
-  if (name === "idempotencyKey" && !(typeof value === "string" && HEADER_TEXT.test(value))) {
-    return "must be 1 to 255 characters of ASCII";
-  }
+function faultsOfValue(path: string, argument: Argument, value: unknown): Fault[] {
+  const { additionalProperties } = argument;
+  const message = faultOfValue(argument, value);
+  if (message !== null) return [{ path, message }];
+  if (!additionalProperties || !isObject(value)) return [];
+  const others = Object.keys(value).filter((name) => typeof value[name] !== additionalProperties.type);
+  return others.map((name) => ({ path: `${path}.${name}`, message: `must be a ${additionalProperties.type}` }));
+}
+
+function faultOfValue(argument: Argument, value: unknown): string | null {
+  const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, pattern } = argument;
   if (type === "integer") {
     const isWithin = Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
     const most = maximum === Number.MAX_SAFE_INTEGER ? "on" : `to ${maximum}`;
     return isWithin ? null : `must be an integer from ${minimum} ${most}`;
   }
-  if (type === "object") return isParams(value) ? null : "must be an object";
+  if (type === "object") return isObject(value) ? null : "must be an object";
   if (type === "boolean") return typeof value === "boolean" ? null : "must be true or false";
   if (value === null && Array.isArray(type)) return null;
-  return typeof value === "string" ? null : "must be a string";
+  if (typeof value !== "string") return "must be a string";
+  return pattern === undefined || new RegExp(pattern, "u").test(value) ? null : `must match ${pattern}`;
 }
 
 /** First what the marks mean, then the JSON. */

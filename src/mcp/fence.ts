@@ -1,3 +1,4 @@
+import { isObject } from "../http/body-reader.ts";
 import { randomBase62 } from "../model/id.ts";
 
 /** What the service says of an inbound message. Everything else in one is the contact's words. */
@@ -50,8 +51,4 @@ export class Fence {
     this.#isUsed = true;
     return `<${this.#mark}>${value}</${this.#mark}>`;
   }
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { readBytes } from "../http/body.ts";
+import { isObject } from "../http/body-reader.ts";
 import { MAX_BODY, refuseEncoding } from "../http/validation.ts";
 
 export type RequestId = string | number;
@@ -49,17 +50,13 @@ export async function readRequest(request: Request): Promise<RpcRequest> {
   const value = parsed(await readBytes(request, MAX_BODY));
   if (Array.isArray(value))
     throw new RpcError("invalidRequest", "Batches are not supported: send one message a request");
-  if (!isParams(value)) throw new RpcError("invalidRequest", "The message must be a JSON object");
+  if (!isObject(value)) throw new RpcError("invalidRequest", "The message must be a JSON object");
   const { jsonrpc, id, method, params = {} } = value;
   if (jsonrpc !== "2.0") throw new RpcError("invalidRequest", 'jsonrpc must be "2.0"');
   if (typeof method !== "string") throw new RpcError("invalidRequest", "method must be a string");
   if (id !== undefined && !isRequestId(id)) throw new RpcError("invalidRequest", "id must be a string or an integer");
-  if (!isParams(params)) throw new RpcError("invalidParams", "params must be an object");
+  if (!isObject(params)) throw new RpcError("invalidParams", "params must be an object");
   return { id, method, params };
-}
-
-export function isParams(value: unknown): value is Params {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isRequestId(id: unknown): id is RequestId {

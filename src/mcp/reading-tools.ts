@@ -110,7 +110,7 @@ export const READING_TOOLS: Record<string, Tool> = {
   wait_for_messages: {
     title: "Wait for messages",
     description:
-      "Waits until a contact writes, and returns the new messages; none if nobody wrote in that time. Without after it begins now: pass the cursor of each answer as after of the next call, so that you miss none in between.",
+      "Waits until a contact writes, and returns the new messages; none if nobody wrote in that time. Without after it begins now: pass the cursor of each answer as after of the next call, so that you miss none in between. unreadableChats are chats that could not be read: list their messages later.",
     needs: ["events:read"],
     arguments: {
       chatId: idArgument("the only chat to wait for"),
@@ -145,6 +145,12 @@ async function waitForMessages(c: ChatsContext, { chatId, seconds, after }: Give
       stream: crypto.randomUUID(),
     },
   );
-  const messages = events.flatMap(({ doc }) => (JSON.parse(doc) as { data: { message?: object } }).data.message ?? []);
-  return { messages, cursor, hasMore };
+  const read = events.map(({ doc }) => JSON.parse(doc) as { type: string; chatId: string; data: { message?: object } });
+  const unreadable = read.filter(({ type }) => type === "chat.unreadable").map((event) => event.chatId);
+  return {
+    messages: read.flatMap(({ data }) => data.message ?? []),
+    ...(unreadable.length > 0 && { unreadableChats: [...new Set(unreadable)] }),
+    cursor,
+    hasMore,
+  };
 }

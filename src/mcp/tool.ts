@@ -8,6 +8,10 @@ export interface Argument {
   description: string;
   enum?: readonly string[];
   const?: true;
+  /** Of an object: what each of its values is. */
+  additionalProperties?: { type: "string" };
+  /** Of a text, as a regular expression. */
+  pattern?: string;
   minLength?: number;
   maxLength?: number;
   minimum?: number;
@@ -44,7 +48,7 @@ export function idArgument(what: string): Argument {
 
 export function textArgument(
   description: string,
-  keywords: Pick<Argument, "enum" | "minLength" | "maxLength"> = {},
+  keywords: Pick<Argument, "enum" | "minLength" | "maxLength" | "pattern"> = {},
 ): Argument {
   return { type: "string", description, ...keywords };
 }

@@ -1,3 +1,4 @@
+import { MAX_IDEMPOTENCY_KEY } from "../chats/idempotency.ts";
 import { fault } from "../http/validation.ts";
 import { HANDLERS } from "../model/handover.ts";
 import { MAX_CONTENT } from "../model/message.ts";
@@ -8,7 +9,9 @@ const chatId = idArgument("the chat");
 const content = textArgument("What it says.", { minLength: 1, maxLength: MAX_CONTENT });
 const idempotencyKey = textArgument("Your own key of this message: calls with the same key send one message.", {
   minLength: 1,
-  maxLength: 255,
+  maxLength: MAX_IDEMPOTENCY_KEY,
+  // What a header can have, without commas.
+  pattern: "^[!-+\\--~](?:[ -+\\--~]*[!-+\\--~])?$",
 });
 const ifSeq = integerArgument("Only if the chat's newest message has this seq, else the fault chat_moved_on.", 0);
 
@@ -49,7 +52,11 @@ export const WRITING_TOOLS: Record<string, Tool> = {
     arguments: {
       chatId,
       templateId: idArgument("the template"),
-      variables: { type: "object", description: "The value of each placeholder, by its name." },
+      variables: {
+        type: "object",
+        description: "The value of each placeholder, by its name. A number is a text too.",
+        additionalProperties: { type: "string" },
+      },
       idempotencyKey,
     },
     required: ["chatId", "templateId", "variables", "idempotencyKey"],

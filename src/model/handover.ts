@@ -1,5 +1,5 @@
 import type { Counts } from "./counts.ts";
-import type { Permission } from "./permission.ts";
+import { lackOf, type Permission } from "./permission.ts";
 import type { ResponseClass } from "./response-time.ts";
 
 /** Who answers a chat: the channel's bot, or people. */
@@ -40,13 +40,14 @@ export interface WaitForPeople {
 /** What decides whether a key can be a bot. Times are Unix milliseconds. */
 interface BotKey {
   permissions: readonly Permission[];
+  draftsOnly: boolean;
   expiresAt: number | null;
   revokedAt: number | null;
 }
 
 /** Whether a key can answer contacts. */
-export function canBeBot({ permissions, expiresAt, revokedAt }: BotKey, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now) && permissions.includes("messages:send");
+export function canBeBot({ expiresAt, revokedAt, ...key }: BotKey, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now) && lackOf(key, "contact:reach") === null;
 }
 
 /** The handler of a chat that names this version of a bot, or null for people. A former bot has no chats. */

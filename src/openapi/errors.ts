@@ -81,7 +81,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   opted_out: "The template's network says that it is marketing, and the chat's `marketing.optedOut` is true.",
   schedule_full: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.`,
   handed_over: "The key is the channel's bot, and people have the chat.",
-  no_bot: "The chat's channel has no bot, or the bot's key was revoked, has expired or lacks `messages:send`.",
+  no_bot:
+    "The chat's channel has no bot, or the bot's key was revoked, has expired, lacks `messages:send` or has `draftsOnly`.",
   note_limit: `The chat already has ${shown(MAX_NOTES)} notes.`,
   not_scheduled: "The message was never scheduled, or is no longer scheduled.",
   not_cancelable:

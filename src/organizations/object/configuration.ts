@@ -11,6 +11,7 @@ import type { KnownBot } from "../../model/organization.ts";
 const botKey = {
   id: apiKeys.id,
   permissions: apiKeys.permissions,
+  draftsOnly: apiKeys.draftsOnly,
   expiresAt: apiKeys.expiresAt,
   revokedAt: apiKeys.revokedAt,
 };

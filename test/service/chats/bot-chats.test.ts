@@ -40,10 +40,11 @@ test("settings.bot names a living key of the organization that may send, on ever
   const { organizationId, setBot, botKey, channelId } = await botPlace();
   const stranger = await newOrganization();
   const reader = await newKey(organizationId, { permissions: ["chats:read"] });
+  const drafter = await newKey(organizationId, { draftsOnly: true });
   const revoked = await newKey(organizationId);
   await admin("DELETE", `/keys/${revoked.key.id}`);
   const patch = (bot: unknown) => admin("PATCH", `/channels/${channelId}`, { settings: { bot } });
-  for (const keyId of [stranger.keyId, reader.key.id, revoked.key.id, "key_nothing"]) {
+  for (const keyId of [stranger.keyId, reader.key.id, drafter.key.id, revoked.key.id, "key_nothing"]) {
     expectFaults(await patch({ keyId }), "settings.bot.keyId");
   }
   for (const handOverAfterSeconds of [9, 3_601, 60.5, "60"]) {
@@ -120,6 +121,7 @@ test("a closed chat of a removed bot stays closed", async () => {
 
 test.for([
   ["is revoked", async (id: string) => admin("DELETE", `/keys/${id}`)],
+  ["gets draftsOnly", async (id: string) => admin("PATCH", `/keys/${id}`, { draftsOnly: true })],
   ["loses messages:send", async (id: string) => admin("PATCH", `/keys/${id}`, { permissions: ["chats:read"] })],
 ] as const)("a bot whose key %s no longer has chats", async ([, end]) => {
   const place = await handoverPlace();

@@ -33,7 +33,7 @@ test("a transcript: a contact orders an agent to leak, and its words come fenced
     list_messages: await get("list_messages", { chatId }),
     get_chat: await get("get_chat", { chatId }),
     list_chats: await get("list_chats"),
-    search_messages: await get("list_messages", { chatId, search: "administrator" }),
+    found: await get("list_messages", { chatId, search: "administrator" }),
   };
   const marks = Object.values(answers).map(({ notice }) => markOf(notice));
   expect(new Set([...marks, earlier]).size).toBe(5);

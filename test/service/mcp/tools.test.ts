@@ -122,7 +122,7 @@ test("arguments that are unknown, missing or wrong are named", async () => {
     [
       "send_message",
       { chatId: "cht_a", content: "Hi", idempotencyKey: "a,b" },
-      [expect.objectContaining({ path: "Idempotency-Key" })],
+      [expect.objectContaining({ path: "idempotencyKey" })],
     ],
     [
       "send_message",
@@ -143,6 +143,11 @@ test("arguments that are unknown, missing or wrong are named", async () => {
       "send_template",
       { chatId: "cht_a", templateId: "tpl_a", variables: [], idempotencyKey: "a" },
       [{ path: "variables", message: "must be an object" }],
+    ],
+    [
+      "send_template",
+      { chatId: "cht_a", templateId: "tpl_a", variables: { name: "Ann", order: 1e20 }, idempotencyKey: "a" },
+      [{ path: "variables.order", message: "must be a string" }],
     ],
     ["set_state", { chatId: "cht_a", state: "snoozed" }, [expect.objectContaining({ path: "snoozedUntil" })]],
   ];

@@ -48,8 +48,8 @@ function BotDialog({ channel: { id, settings }, onChannel }: ChannelProps) {
   const { api } = usePlace();
   const { bot } = settings;
   const keys = useKeys();
-  const able = keys?.filter(({ permissions, expiresAt, revokedAt }) =>
-    canBeBot({ permissions, expiresAt: timeIn(expiresAt), revokedAt: timeIn(revokedAt) }, serviceNow()),
+  const able = keys?.filter(({ permissions, draftsOnly, expiresAt, revokedAt }) =>
+    canBeBot({ permissions, draftsOnly, expiresAt: timeIn(expiresAt), revokedAt: timeIn(revokedAt) }, serviceNow()),
   );
   const first = bot?.keyId ?? "";
   // Its key may have ended.
