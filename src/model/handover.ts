@@ -1,5 +1,5 @@
 import type { Counts } from "./counts.ts";
-import { lackOf, type Permission } from "./permission.ts";
+import type { Permission } from "./permission.ts";
 import type { ResponseClass } from "./response-time.ts";
 
 /** Who answers a chat: the channel's bot, or people. */
@@ -46,8 +46,9 @@ interface BotKey {
 }
 
 /** Whether a key can answer contacts. */
-export function canBeBot({ expiresAt, revokedAt, ...key }: BotKey, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now) && lackOf(key, "contact:reach") === null;
+export function canBeBot({ permissions, draftsOnly, expiresAt, revokedAt }: BotKey, now: number): boolean {
+  const isLiving = revokedAt === null && (expiresAt === null || expiresAt > now);
+  return isLiving && !draftsOnly && permissions.includes("messages:send");
 }
 
 /** The handler of a chat that names this version of a bot, or null for people. A former bot has no chats. */

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { type Desk, openDesk } from "./console.ts";
 import { log, openChat, openChatAsMember, SOON } from "./console-conversation.ts";
+import { choose } from "./day-of-three.ts";
 import { stopTimers } from "./disturb.ts";
 
 const row = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(name) });
@@ -145,6 +146,14 @@ test("the keys e, s, c and o act on the selected chats, after another chat was o
   await page.keyboard.press("c");
   await toast("2 chats closed");
   expect(await states(desk, chats)).toEqual(["open waits", "closed", "closed"]);
+  await choose(page, "Closed");
+  await selectTwo(page);
+  await page.keyboard.press("o");
+  await toast("2 chats reopened");
+  expect(await states(desk, chats)).toEqual(["open waits", "open", "open"]);
+  await page.keyboard.press("z");
+  await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "closed", "closed"]);
+  await choose(page, "Inbox");
   await row(page, "Ada One").click();
   await page.getByRole("region", { name: "Conversation with Ada One" }).waitFor();
   await page.keyboard.press("Escape");

@@ -91,6 +91,23 @@ test("what the contact wrote, and the person could read, does not ask", async ()
   await expect.poll(() => page.getByRole("alert").count()).toBe(0);
 });
 
+test("what the service answered by itself outside of the hours does not ask", async () => {
+  const closed = await openDesk("Closed");
+  const settings = { hours: { timeZone: "UTC", week: {} }, away: { text: "We are back on Monday." } };
+  await closed.operator("PATCH", `/channels/${closed.channel.id}`, { settings });
+  const chat = await closed.chat("Abe Away");
+  const page = await openChat(closed, chat.id);
+  await page.clock.install();
+  await page.reload();
+  await messageBox(page).fill("You are welcome.");
+  await closed.writes(chat.address, "Thank you");
+  await log(page).getByText("We are back on Monday.").waitFor();
+  await page.clock.runFor(5_000);
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("You are welcome.").waitFor();
+  await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+});
+
 test("what was sent from here does not ask", async () => {
   const chat = await desk.chat("Ona Own");
   const page = await openChat(desk, chat.id);

@@ -58,6 +58,7 @@ test("a draft that two people send is sent once, and the second is told", async 
   await press(other, "Edit");
   await press(page, "Send");
   await gone(page);
+  await gone(other);
   await log(other).getByText("It arrives tomorrow.").waitFor(SOON);
   await other.keyboard.press("Control+Enter");
   await other.getByText("answered meanwhile").waitFor();

@@ -103,6 +103,13 @@ export class InboxService {
     return this.#event(changed, "chat.state", { chat: changed, state, snoozedUntil: changed.snoozedUntil });
   }
 
+  /** People get the chat, or the bot. */
+  handOver(n: number, handler: Chat["handler"]): FollowedEvent {
+    const changed = { ...this.#chat(n), handler };
+    this.chats.set(changed.id, changed);
+    return this.#event(changed, "chat.handover", { chat: changed, to: handler });
+  }
+
   /** A new chat, the one with the greatest number. */
   create(): FollowedEvent {
     const created = chat(++this.#now);

@@ -243,7 +243,9 @@ export class Handover implements DuePart {
     const { seq } = log.newest();
     // Nothing waits in a chat that was closed.
     const from = Math.max(this.#stored().after, work.closedAfter() ?? 0);
-    if (this.#seen?.from !== from) this.#seen = { from, upTo: from, waitingSince: null };
+    if (this.#seen?.from !== from) {
+      this.#seen = { from, upTo: Math.max(from, log.exchange.newestOfBot()), waitingSince: null };
+    }
     let { upTo, waitingSince } = this.#seen;
     if (upTo < seq) {
       for (const message of log.exchange.ofBotAndContact(upTo)) {

@@ -80,6 +80,8 @@ export class BotChats implements DuePart {
 
   /** Chats of former bots. */
   #chats(limit: number): ChatRow[] {
+    // Most organizations never had a bot.
+    if ([...this.#parts.channels.all().values()].every(({ botVersion }) => botVersion === 0)) return [];
     // A cross join reads the channels first. Versions grow, so those of former bots are a range of the index.
     const former = `select chats.id from channels cross join chats indexed by chats_by_bot on channel_id = channels.id
       where chats.bot is not null and chats.bot < bot_version and ${this.#retries.isFresh} limit ?`;

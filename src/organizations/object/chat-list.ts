@@ -186,8 +186,8 @@ export class ChatList {
 
   /**
    * Whether a list in the order of activity has chats that were active since a walk began. Nobody's chats have no index:
-   * of those that were active since, it examines as many as a page does, and says yes if there are more. So it does with
-   * a person and a label that have many.
+   * of those that were active since, it examines as many as a page does, and says yes if there are more. With a handler, a
+   * person or a label it examines the first chats of the list.
    */
   #hasNewer(walk: Walk | null, selected: KnownChannel[], filter: ChatFilter): boolean {
     if (!walk || walk.hasNewer) return walk !== null;
@@ -197,6 +197,7 @@ export class ChatList {
       return this.#waiting.hasMoved({ assignee, state, handler, person, label, mentioned }, selectedIds, walk.start);
     }
     if (handler !== undefined || person !== undefined || label !== undefined) {
+      if (this.#latest() <= walk.start) return false;
       const selectedIds = selected.map(({ id }) => id);
       const { rows, next } = this.#waiting.page({ assignee, state, handler, person, label }, selectedIds, null, 1, 0);
       return (rows[0]?.active_at ?? next?.place.at ?? 0) > walk.start;

@@ -110,6 +110,13 @@ export class Exchange {
     return first ? Date.parse(first.createdAt) : null;
   }
 
+  /** The seq of the bot's newest message, among the newest 1,000; 0 if there is none. */
+  newestOfBot(): number {
+    const query = "select seq from messages where seq > ? and by_bot = 1 order by seq desc limit 1";
+    const [row] = this.#messages.run<{ seq: number }>(query, this.#newest().seq - RECENT_MESSAGES);
+    return row?.seq ?? 0;
+  }
+
   /** The messages of the bot and of the contact after `seq`, oldest first, among the newest 1,000. `at`: Unix milliseconds. */
   ofBotAndContact(seq: number): { isBot: boolean; at: number }[] {
     const query = `select doc ->> '$.createdAt' as createdAt, by_bot as byBot from messages

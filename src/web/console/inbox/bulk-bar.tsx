@@ -35,11 +35,12 @@ interface BulkBarProps {
 /** What is done with the selected chats. A chat that has moved on since it was selected is left as it is. */
 export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) {
   const { api } = usePlace();
-  const patch = async ({ id }: Chat, body: Schemas["ChatPatch"]) => {
-    const { chat } = await api.PATCH("/chats/{id}", { path: { id }, body });
+  const take = async (call: Promise<{ chat: Chat }>) => {
+    const { chat } = await call;
     onChat(chat);
     return chat;
   };
+  const patch = ({ id }: Chat, body: Schemas["ChatPatch"]) => take(api.PATCH("/chats/{id}", { path: { id }, body }));
 
   /** @throws ParleyError if the change itself is wrong */
   const act = async (
@@ -63,22 +64,20 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
   const undoWork = async (before: Chat) => {
     const { id } = before;
     let chat = (await api.GET("/chats/{id}", { path: { id } })).chat;
-    const took = (answer: { chat: Chat }) => onChat((chat = answer.chat));
+    const took = async (call: Promise<{ chat: Chat }>) => void (chat = await take(call));
     await restoreWork(before, {
       now: () => chat,
-      markAnswered: async () => took(await api.POST("/chats/{id}/answered", { path: { id }, body: seen(chat) })),
-      markUnanswered: async () => took(await api.DELETE("/chats/{id}/answered", { path: { id } })),
-      setState: async (state, snoozedUntil) => {
-        chat = await patch(chat, { state, snoozedUntil, ...seen(chat) });
-      },
-      handOver: async (to) => took(await handOver(api, id, to)),
+      markAnswered: () => took(api.POST("/chats/{id}/answered", { path: { id }, body: seen(chat) })),
+      markUnanswered: () => took(api.DELETE("/chats/{id}/answered", { path: { id } })),
+      setState: (state, snoozedUntil) =>
+        took(api.PATCH("/chats/{id}", { path: { id }, body: { state, snoozedUntil, ...seen(chat) } })),
+      handOver: (to) => took(handOver(api, id, to)),
     });
   };
   const answer = () =>
     act(
       "marked as answered",
-      async (chat) =>
-        onChat((await api.POST("/chats/{id}/answered", { path: { id: chat.id }, body: seen(chat) })).chat),
+      (chat) => take(api.POST("/chats/{id}/answered", { path: { id: chat.id }, body: seen(chat) })),
       undoWork,
     );
   const close = () => act("closed", (chat) => patch(chat, { state: "closed", ...seen(chat) }), undoWork);
@@ -94,7 +93,6 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
     );
   const label = ({ id: labelId, name }: Label) => {
     const route = "/chats/{id}/labels/{labelId}";
-    const take = async (call: Promise<{ chat: Chat }>) => onChat((await call).chat);
     return act(
       `labeled “${name}”`,
       ({ id }) => take(api.PUT(route, { path: { id, labelId } })),
@@ -117,14 +115,14 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
   const isAssigning = useSignal(false);
   const isLabeling = useSignal(false);
   const mayLabel = labels.length > 0 || may("labels:write");
-  const keys = {
+  const keys: Record<string, [label: string, run: () => void]> = {
     e: ["Mark the selected chats as answered", () => attempt(answer())],
     c: ["Close the selected chats", () => attempt(close())],
     o: ["Reopen the selected chats", () => attempt(reopen())],
     s: ["Snooze the selected chats", () => openDialog(askUntil)],
     a: ["Assign the selected chats", () => (isAssigning.value = true)],
-    l: ["Label the selected chats", () => (isLabeling.value = mayLabel)],
-  } as const;
+    ...(mayLabel && { l: ["Label the selected chats", () => (isLabeling.value = true)] }),
+  };
   useShortcuts(Object.entries(keys).map(([key, [label, run]]) => ({ keys: key, label, run, isOnly: true })));
   return (
     <section class="bulk" aria-label="Selected chats">

@@ -58,6 +58,8 @@ export class ChatListStore {
   #loadingAgain: ReturnType<typeof setTimeout> | undefined;
   /** Chats that are being asked for, and whether they changed meanwhile. Several events of one chat ask at most twice. */
   readonly #asked = new Map<string, boolean>();
+  /** Chats that the bot has. The event with which people get one shows it. */
+  readonly #ofBot = new Set<string | null>();
 
   /** @param own the id of the person; undefined for the operator */
   constructor(api: Api, filter: Filter, own?: string) {
@@ -168,6 +170,7 @@ export class ChatListStore {
     for (const event of events) {
       const { chatId, type, channelId, data } = event;
       if (chatId === null) continue;
+      if (data.chat) this.#learn(data.chat);
       // A note that is deleted may leave an older mention, which only the list knows.
       if (view === "mentions" && data.note?.mentions.includes(this.#own ?? "")) this.#loadSoon();
       // The answer that is on its way may be older.
@@ -201,6 +204,7 @@ export class ChatListStore {
     const hasAll = this.#cursor === null;
     if (view === "scheduled") return isScheduling(event);
     if (view === "mentions") return false;
+    if ((view === "unanswered" || view === "open") && this.#ofBot.has(event.chatId)) return false;
     // The chat that waits since now comes last.
     if (view === "unanswered") return hasAll && event.type === "message.received";
     // An event that changes a chat's state, assignee or labels shows the chat.
@@ -221,8 +225,14 @@ export class ChatListStore {
     clearTimeout(this.#loadingAgain);
   }
 
+  #learn({ id, handler }: Chat): void {
+    if (handler === "bot") this.#ofBot.add(id);
+    else this.#ofBot.delete(id);
+  }
+
   /** A chat is known to be so now. */
   put(chat: Chat): void {
+    this.#learn(chat);
     this.rows.value = this.#with(this.rows.value, chat);
   }
 

@@ -30,7 +30,7 @@ export function ConflictNotice({ sending, members }: { sending: Sending; members
 }
 
 function whoWrote(ahead: readonly Message[], members: readonly Member[]): string {
-  const answer = ahead.find(({ direction }) => direction === "OUTBOUND");
+  const answer = ahead.find(({ direction, origin }) => direction === "OUTBOUND" && origin !== "away");
   if (answer?.origin) return "Somebody answered elsewhere meanwhile.";
   if (answer) return `${memberName(answer.senderId ?? "", members)} answered meanwhile.`;
   return ahead.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";

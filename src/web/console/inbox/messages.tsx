@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useLongList } from "../../shared/long-list/use-long-list.tsx";
 import type { Member, Message } from "../api.ts";
 import { dayOf, plural } from "../format.ts";
-import { Lazy } from "../lazy.tsx";
+import { LazyExtra } from "../lazy.tsx";
 import { NoteLine } from "../notes/note-line.tsx";
 import type { NotesStore } from "../notes/notes-store.ts";
 import { Button } from "../parts/button.tsx";
@@ -67,7 +67,9 @@ function Log({ store, notes, members, chosen, onChoose }: MessagesProps) {
       )}
       {note ? (
         <NoteLine store={notes} note={note} members={members}>
-          {note.draft && <Lazy>{({ DraftActs }) => <DraftActs store={store} notes={notes} note={note} />}</Lazy>}
+          {note.draft && (
+            <LazyExtra>{({ DraftActs }) => <DraftActs store={store} notes={notes} note={note} />}</LazyExtra>
+          )}
         </NoteLine>
       ) : (
         placed(message, run)

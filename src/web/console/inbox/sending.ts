@@ -108,8 +108,10 @@ export class Sending {
     const begun = begunAt.read(this.#chat.id);
     if (!may("messages:read")) return [];
     return this.#store.messages.value.filter((message) => {
-      const { seq, direction } = message;
+      const { seq, direction, origin } = message;
       if (seq === null || seq <= (begun?.seq ?? 0) || this.#store.known.isOwn(message)) return false;
+      // The service answered by itself, as it passes over these messages too.
+      if (origin === "away") return false;
       return this.#store.known.isUnknown(message) || (begun !== null && direction === "OUTBOUND");
     });
   }

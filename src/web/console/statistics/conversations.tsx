@@ -49,7 +49,7 @@ const PERIODS = [
 ] as const;
 
 const COLUMNS = ["Chats now", "Unanswered now", "New chats", ...COUNTED];
-/** Columns of an organization with a bot. */
+/** Columns if a bot has chats, or had some in the period. */
 const BOT_COLUMNS = ["With the bot now", "Handed to people"];
 /** Why people got a chat from its bot. */
 const HANDED_OVER: Record<HandedOver, string> = {
@@ -200,22 +200,11 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
                     <th scope="row">
                       <bdi>{row.name}</bdi>
                     </th>
-                    {numbersOf(row).map((count, n) => (
+                    {cellsOf(row, hasBots).map((text, n) => (
                       <td key={n} class="number">
-                        {count === null ? "–" : number(count)}
+                        {text}
                       </td>
                     ))}
-                    {timesOf(row).map((seconds, n) => (
-                      <td key={n} class="number">
-                        {seconds === null ? "–" : timeInWords(seconds)}
-                      </td>
-                    ))}
-                    {hasBots &&
-                      botNumbersOf(row).map((count, n) => (
-                        <td key={n} class="number">
-                          {count === null ? "–" : number(count)}
-                        </td>
-                      ))}
                   </tr>
                 ))}
               </>
@@ -258,6 +247,14 @@ function numbersOf({ isMember, chats, unanswered, buckets }: Row): (number | nul
 function botNumbersOf({ withBot, buckets }: Row): (number | null)[] {
   if (withBot === undefined) return [null, null];
   return [withBot, sumOf(buckets.flatMap(({ handovers = {} }) => Object.values(handovers)))];
+}
+
+/** The texts of a row, in the order of the columns. */
+function cellsOf(row: Row, hasBots: boolean): string[] {
+  const texts = (values: (number | null)[], print: (value: number) => string) =>
+    values.map((value) => (value === null ? "–" : print(value)));
+  const ofBot = hasBots ? botNumbersOf(row) : [];
+  return [...texts(numbersOf(row), number), ...texts(timesOf(row), timeInWords), ...texts(ofBot, number)];
 }
 
 interface KindsProps {

@@ -59,7 +59,11 @@ export function readerOf(box: { current: Element | null }) {
     onScroll(): boolean {
       const { current: scroller } = box;
       const wasFollowing = isFollowing;
-      if (scroller) isFollowing = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END;
+      if (!scroller) return false;
+      const room = scroller.scrollHeight - scroller.clientHeight;
+      // What made the box smaller has not taken the reader from the end.
+      if (isFollowing && room > formerRoom) settle();
+      else isFollowing = room - scroller.scrollTop < AT_END;
       hold();
       return wasFollowing !== isFollowing;
     },
