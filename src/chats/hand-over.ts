@@ -5,7 +5,7 @@ import { fault } from "../http/validation.ts";
 import { refusedNeed } from "../keys/guard.ts";
 import { type Caller, describeCaller } from "../model/caller.ts";
 import type { Chat } from "../model/chat.ts";
-import type { HandoverRequest } from "../model/chat-answers.ts";
+import type { Draft, HandoverRequest, NoteDraft } from "../model/chat-answers.ts";
 import { ApiError, unavailable } from "../model/error.ts";
 import { bodyId } from "../model/field.ts";
 import { HANDLERS } from "../model/handover.ts";
@@ -13,7 +13,7 @@ import { jurisdictionOf, newId } from "../model/id.ts";
 import { sendBody } from "../model/message.ts";
 import { checkAssignee } from "./change-chat.ts";
 import { readChat } from "./get-chat.ts";
-import { fingerprintOf, handoverFingerprintOf, idempotencyHashOf } from "./idempotency.ts";
+import { fingerprintOf, handoverFingerprintOf, handoverNoteHashOf, idempotencyHashOf } from "./idempotency.ts";
 import { noteBody, noteDraftOf } from "./notes.ts";
 import { draftOf } from "./send-message.ts";
 
@@ -54,17 +54,15 @@ export async function handOver(
   if (assigneeId != null) await checkAssignee(env, caller, assigneeId);
   const { organizationId, region } = caller;
   const by = describeCaller(caller);
-  const fingerprint = idempotencyKey === null ? null : await fingerprintIn(body);
   const draft = message ? await draftOf(env, ctx, caller, chatId, { body: message, idempotencyKey, url }) : null;
+  const noted = note ? await noteDraftOf(env, caller, chatId, note, idempotencyKey) : null;
   const request: HandoverRequest = {
     id: newId("msg", jurisdictionOf(organizationId)),
-    ...{ to, by, fingerprint, botOf: caller.botOf },
-    idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
+    ...{ to, by, botOf: caller.botOf, idempotencyHash: null, fingerprint: null },
     bot: to === "bot" ? await callOrganization(env, organizationId, (object) => object.botOf(chatId), region) : null,
-    // The key stands for the whole act.
-    message: draft && { ...draft, fingerprint },
-    note: note ? await noteDraftOf(env, caller, chatId, note, idempotencyKey) : null,
+    ...{ message: draft, note: noted },
     assignment: assigneeId === undefined ? null : { assigneeId, by },
+    ...(idempotencyKey !== null && (await identified(chatId, idempotencyKey, body, draft, noted))),
   };
   const answer = await callChat(env, caller, chatId, (chat, as) => chat.handOver(as, request));
   if (answer.outcome === "refused") throw refusalOf(answer);
@@ -78,13 +76,25 @@ function noteIn({ note }: HandoverBody): z.output<typeof noteBody> | null {
   return { mentions: undefined, ...(typeof note === "string" ? { content: note } : note), draft: undefined };
 }
 
-/** What the act says. The order of fields makes no difference. */
-async function fingerprintIn(body: HandoverBody): Promise<string> {
-  const { to, message, assigneeId } = body;
-  const note = noteIn(body);
-  const sent = message ? await fingerprintOf(message) : null;
-  const noted = note ? [note.content, (note.mentions ?? []).toSorted()] : null;
-  return handoverFingerprintOf([to, sent, noted, assigneeId === undefined ? [] : [assigneeId]]);
+/**
+ * The act under its idempotency key, which stands for the whole of it. What the message and the note say is in their own
+ * fingerprints: those are gone with the text.
+ */
+async function identified(
+  chatId: string,
+  key: string,
+  { to, message, assigneeId }: HandoverBody,
+  draft: Draft | null,
+  note: NoteDraft | null,
+): Promise<Pick<HandoverRequest, "idempotencyHash" | "fingerprint" | "message" | "note">> {
+  const asked = [to, assigneeId === undefined ? [] : [assigneeId], draft !== null, note !== null];
+  const sent = message && [...asked, await fingerprintOf(message)];
+  return {
+    idempotencyHash: await idempotencyHashOf(chatId, key),
+    fingerprint: await handoverFingerprintOf(asked),
+    message: draft && { ...draft, fingerprint: sent ? await handoverFingerprintOf(sent) : null },
+    note: note && { ...note, idempotencyHash: await handoverNoteHashOf(chatId, key) },
+  };
 }
 
 /** The faults are those of a part of the body. */

@@ -36,6 +36,11 @@ export async function noteHashOf(chatId: string, key: string): Promise<string> {
   return (await sha256(JSON.stringify([chatId, "note", key]))).toBase64();
 }
 
+/** Like `noteHashOf`, for the note of a handover: its key stands for the whole act. */
+export async function handoverNoteHashOf(chatId: string, key: string): Promise<string> {
+  return (await sha256(JSON.stringify([chatId, "handover", key]))).toBase64();
+}
+
 /** SHA-256, hex, of what a note says. The order of its mentions makes no difference. */
 export async function noteFingerprintOf(content: string, mentions: string[], isDraft: boolean): Promise<string> {
   return (await sha256(JSON.stringify([content, mentions.toSorted(), ...(isDraft ? ["draft"] : [])]))).toHex();
@@ -66,7 +71,7 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
   return (await sha256(meaning)).toHex();
 }
 
-/** SHA-256, hex, of what a handover says, in a fixed order. */
+/** SHA-256, hex, of what a handover asks for, in a fixed order. */
 export async function handoverFingerprintOf(meaning: unknown[]): Promise<string> {
   return (await sha256(JSON.stringify(meaning))).toHex();
 }

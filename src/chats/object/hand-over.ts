@@ -10,7 +10,10 @@ import type { StoredDetails } from "./stored-details.ts";
 const CALLS = "handoverCalls";
 const MAX_CALLS = 20;
 
-/** An act, by the Worker's id of it and by the client's idempotency key. `messageId`: null if it has no message. */
+/**
+ * An act, by the Worker's id of it and by the client's idempotency key. `fingerprint`: of all but the message and the note,
+ * which have their own. `messageId`: null if it has no message.
+ */
 interface Call {
   id: string;
   hash: string | null;
@@ -26,8 +29,8 @@ interface Parts {
   tables: Pick<ChatTables, "transaction">;
   log: Pick<MessageLog, "byId" | "forget">;
   scheduled: { forget(): void };
-  store: Pick<MessageStore, "outbound">;
-  notes: Pick<Notes, "add" | "forget" | "refusalOf">;
+  store: Pick<MessageStore, "outbound" | "repeatOf">;
+  notes: Pick<Notes, "add" | "earlier" | "forget" | "refusalOf">;
   handover: Pick<Handover, "isHandedOver" | "toBot" | "toPeople">;
   details: Pick<StoredDetails, "changeHands">;
 }
@@ -58,12 +61,11 @@ export class HandOver {
   }
 
   #act(identity: ChatIdentity, request: HandoverRequest, isRepeat: boolean): Done | RefusedDraft {
-    const { by, idempotencyHash: hash, fingerprint, message, note, assignment } = request;
+    const { id, by, idempotencyHash: hash, fingerprint, message, note, assignment } = request;
     const { details, notes, store } = this.#parts;
     const calls = this.#calls();
-    const earlier = calls.find((call) => call.id === request.id || (hash !== null && call.hash === hash));
-    if (earlier && earlier.fingerprint !== fingerprint) return { outcome: "refused", code: "idempotency_mismatch" };
-    if (earlier) return this.#replay(earlier, earlier.id !== request.id);
+    const repeated = this.#repeated(calls, request);
+    if (repeated) return repeated;
     const isBot = request.botOf?.includes(identity.channelId) ?? false;
     const change = this.#changeOf(request, isBot);
     if (change && "outcome" in change) return change;
@@ -71,13 +73,11 @@ export class HandOver {
     if (refusal) return refusal;
     const sent = message && store.outbound(identity, { ...message, isParting: true }, isRepeat);
     if (sent?.outcome === "refused") return sent;
-    // The act is no longer among the last ones.
-    if (sent?.replayed) return { outcome: "ok", doc: sent.doc, replayed: true };
     if (note) notes.add(identity, note);
     details.changeHands(change, assignment && { ...assignment, by });
     const doc = sent?.doc ?? null;
     const messageId = doc === null ? null : (JSON.parse(doc) as { id: string }).id;
-    const call: Call = { id: request.id, hash, fingerprint, messageId };
+    const call: Call = { id, hash, fingerprint, messageId };
     this.#parts.storage.kv.put(CALLS, [...calls, call].slice(-MAX_CALLS));
     return { outcome: "ok", doc, replayed: false };
   }
@@ -90,9 +90,24 @@ export class HandOver {
     return bot ? handover.toBot(bot, by, "asked") : { outcome: "refused", code: "no_bot" };
   }
 
-  #replay({ messageId }: Call, replayed: boolean): Done {
-    const row = messageId === null ? null : this.#parts.log.byId(messageId);
-    return { outcome: "ok", doc: row?.doc ?? null, replayed };
+  /**
+   * The answer to a repeat, which must ask for the same; null for a new act. An act that is no longer among the last ones is
+   * known by its message or its note. Of a text that is gone, nothing is left to compare.
+   */
+  #repeated(calls: Call[], { id, idempotencyHash: hash, fingerprint, message, note }: HandoverRequest) {
+    const { log, notes, store } = this.#parts;
+    const docOf = ({ messageId }: Call) => (messageId === null ? null : (log.byId(messageId)?.doc ?? null));
+    const own = calls.find((call) => call.id === id);
+    if (own) return { outcome: "ok" as const, doc: docOf(own), replayed: false };
+    if (hash === null) return null;
+    const earlier = calls.find((call) => call.hash === hash);
+    const mismatch = { outcome: "refused", code: "idempotency_mismatch" } as const;
+    if (earlier && earlier.fingerprint !== fingerprint) return mismatch;
+    const sent = message && store.repeatOf(message);
+    const noted = note && notes.earlier(note);
+    if (sent?.outcome === "refused" || noted?.outcome === "refused") return mismatch;
+    if (!earlier && !sent && !noted) return null;
+    return { outcome: "ok" as const, doc: earlier ? docOf(earlier) : (sent?.doc ?? null), replayed: true };
   }
 
   #calls(): Call[] {

@@ -70,14 +70,8 @@ export class Notes {
    */
   add({ chatId }: ChatIdentity, given: NoteDraft): Exclude<AddNoteAnswer, Unknown> {
     const { id, author, content, mentions, isDraft = false, fingerprint, idempotencyHash: dedupe } = given;
-    const earlier = this.#where("id = ?", id);
-    if (earlier) return { outcome: "stored", doc: earlier.doc, replayed: false };
-    const first = dedupe === null ? null : this.#where("dedupe = ?", dedupe);
-    // A deleted note has no fingerprint left to compare.
-    if (first && first.deletedAt === null && first.fingerprint !== fingerprint) {
-      return { outcome: "refused", code: "idempotency_mismatch" };
-    }
-    if (first) return { outcome: "stored", doc: first.doc, replayed: true };
+    const earlier = this.earlier(given);
+    if (earlier) return earlier;
     const refusal = this.refusalOf(given);
     if (refusal) return refusal;
     const { count, oldestAt } = this.#read();
@@ -102,6 +96,19 @@ export class Notes {
       return known && { count: known.count + 1, oldestAt: Math.min(known.oldestAt ?? at, at) };
     });
     return { outcome: "stored", doc, replayed: false };
+  }
+
+  /** The answer to a repeat; null if the note is new. */
+  earlier({ id, idempotencyHash: dedupe, fingerprint }: NoteDraft): Exclude<AddNoteAnswer, Unknown> | null {
+    const own = this.#where("id = ?", id);
+    if (own) return { outcome: "stored", doc: own.doc, replayed: false };
+    const first = dedupe === null ? null : this.#where("dedupe = ?", dedupe);
+    if (!first) return null;
+    // A deleted note has no fingerprint left to compare.
+    if (first.deletedAt === null && first.fingerprint !== fingerprint) {
+      return { outcome: "refused", code: "idempotency_mismatch" };
+    }
+    return { outcome: "stored", doc: first.doc, replayed: true };
   }
 
   /** Why a new note can't be stored; null if it can. A draft takes the place of the one that its author has. */

@@ -99,9 +99,8 @@ export class MessageStore {
    */
   outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean, repeated: FileMedia | null = null): SendAnswer {
     const { log, scheduled } = this.#parts;
-    const dedupe = dedupeOf(draft);
-    const first = dedupe === null ? null : (log.byDedupe(dedupe) ?? scheduled.byDedupe(dedupe));
-    if (first) return replay(first, draft);
+    const replayed = this.repeatOf(draft);
+    if (replayed) return replayed;
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const earlier = this.#scheduledBy(draft) ?? this.#calls.find(draft, isRepeat);
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
@@ -119,6 +118,7 @@ export class MessageStore {
     const file = repeated ? this.#repeatedFile(draft, repeated) : this.#fileOf(identity, draft, given);
     if ("outcome" in file) return file;
     const { fingerprint } = draft;
+    const dedupe = dedupeOf(draft);
     // Only visitors see who wrote: a network's app shows the company alone.
     const { senderName } = draft.prepared;
     const text = file.text ?? draft.prepared.text;
@@ -154,6 +154,14 @@ export class MessageStore {
     const doc = this.#append(identity, row, depth, person);
     this.#calls.stored(draft, message.seq);
     return { outcome: "stored", doc, replayed: false };
+  }
+
+  /** The answer to a used idempotency key; null for a new one. */
+  repeatOf(draft: Draft): SendAnswer | null {
+    const { log, scheduled } = this.#parts;
+    const dedupe = dedupeOf(draft);
+    const first = dedupe === null ? null : (log.byDedupe(dedupe) ?? scheduled.byDedupe(dedupe));
+    return first && replay(first, draft);
   }
 
   /**

@@ -85,32 +85,6 @@ test("last words, a note and an assignee are one act, and the words leave the co
   expect(types).toEqual(["message.created", "note.created", "chat.assigned", "chat.handover"]);
 });
 
-test("a handover with an idempotency key is done once", async () => {
-  const { handOver, says, api, bot, chatId, messages, handovers } = await handoverPlace();
-  await says();
-  const body = { to: "people", message: { content: "Wait, please" }, note: { content: "Angry" } };
-  const headers = { "Idempotency-Key": "handover-1" };
-  const first = await handOver(body, bot, headers);
-  expect(first.headers.get("Idempotent-Replayed")).toBeNull();
-  const again = await handOver(body, bot, headers);
-  expect(again.status, again.text).toBe(200);
-  expect(again.headers.get("Idempotent-Replayed")).toBe("true");
-  expect(again.body).toEqual(first.body);
-  expectError(await handOver({ ...body, note: "Calm" }, bot, headers), 422, "idempotency_mismatch");
-  expect(await messages()).toHaveLength(2);
-  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toHaveLength(1);
-  expect(await handovers()).toHaveLength(1);
-});
-
-test("a repeat does not take the chat again that was given back meanwhile", async () => {
-  const { handOver, shown } = await handoverPlace();
-  const headers = { "Idempotency-Key": "handover-2" };
-  await handOver({ to: "people" }, undefined, headers);
-  await handOver({ to: "bot" });
-  await handOver({ to: "people" }, undefined, headers);
-  expect((await shown()).handler).toBe("bot");
-});
-
 test("while people have the chat, its bot sends nothing, and a repeat of what it sent is answered as before", async () => {
   const { handOver, bot, sendsAs, other, api, chatId, messages } = await handoverPlace();
   const key = { "Idempotency-Key": "before" };
