@@ -8,9 +8,9 @@ export interface Argument {
   description: string;
   enum?: readonly string[];
   const?: true;
-  /** Of an object: what each of its values is. */
+  /** For an object: the type of its values. */
   additionalProperties?: { type: "string" };
-  /** Of a text, as a regular expression. */
+  /** For a text: a regular expression. */
   pattern?: string;
   minLength?: number;
   maxLength?: number;

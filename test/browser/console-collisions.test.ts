@@ -91,7 +91,7 @@ test("what the contact wrote, and the person could read, does not ask", async ()
   await expect.poll(() => page.getByRole("alert").count()).toBe(0);
 });
 
-test("what the service answered by itself outside of the hours does not ask", async () => {
+test("an away message of the service does not ask", async () => {
   const closed = await openDesk("Closed");
   const settings = { hours: { timeZone: "UTC", week: {} }, away: { text: "We are back on Monday." } };
   await closed.operator("PATCH", `/channels/${closed.channel.id}`, { settings });

@@ -1,10 +1,10 @@
 import { callObject, NEARBY } from "../../calls/call-object.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
+import { CHATS_A_STEP, ChatPace } from "./chat-pace.ts";
 import { CHAT_COLUMNS, type ChatRow, currentBot } from "./chat-row.ts";
 import type { ChatTable } from "./chat-table.ts";
 import type { Existence } from "./existence.ts";
-import { CHATS_A_STEP, Pace } from "./pace.ts";
 import { Retries } from "./retries.ts";
 
 interface Parts {
@@ -27,7 +27,7 @@ export class BotChats implements DuePart {
   readonly #parts: Parts;
   readonly #sql: SqlStorage;
   readonly #retries: Retries;
-  readonly #pace = new Pace();
+  readonly #pace = new ChatPace();
 
   constructor(parts: Parts) {
     this.#parts = parts;

@@ -1,10 +1,10 @@
 import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { permissionsOf } from "../../db/members.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
+import { CHATS_A_STEP, ChatPace } from "./chat-pace.ts";
 import type { ChatRow } from "./chat-row.ts";
 import type { Existence } from "./existence.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
-import { CHATS_A_STEP, Pace } from "./pace.ts";
 import { Retries } from "./retries.ts";
 
 const MENTIONS_A_STEP = 500;
@@ -39,7 +39,7 @@ export class FreedChats implements DuePart {
   readonly #parts: Parts;
   readonly #sql: SqlStorage;
   readonly #retries: Retries;
-  readonly #pace = new Pace();
+  readonly #pace = new ChatPace();
 
   constructor(parts: Parts) {
     this.#parts = parts;

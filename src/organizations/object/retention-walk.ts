@@ -2,8 +2,8 @@ import { callObject, NEARBY } from "../../calls/call-object.ts";
 import { WORK_STATES } from "../../model/work-state.ts";
 import type { DuePart } from "../../platform/object/due-work.ts";
 import type { ChannelTable } from "./channel-table.ts";
+import { CHATS_A_STEP, ChatPace } from "./chat-pace.ts";
 import type { Existence } from "./existence.ts";
-import { CHATS_A_STEP, Pace } from "./pace.ts";
 import { Retries } from "./retries.ts";
 
 /** A chat that failed this often is left out: it learns of the retention with its next report. */
@@ -39,7 +39,7 @@ export class RetentionWalk implements DuePart {
   readonly #parts: Parts;
   readonly #sql: SqlStorage;
   readonly #retries: Retries;
-  readonly #pace = new Pace();
+  readonly #pace = new ChatPace();
 
   constructor(parts: Parts) {
     this.#parts = parts;

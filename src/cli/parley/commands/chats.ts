@@ -1,11 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { HANDLERS } from "../../../model/handover.ts";
 import { WORK_STATES } from "../../../model/work-state.ts";
 import { pairs, wholeNumber } from "../arguments.ts";
 import { command, flag, listOption, option } from "../command.ts";
+import { withKey } from "../idempotency.ts";
 import { switchOf, textOf } from "../option-values.ts";
-import { Unreachable } from "../service.ts";
-import { headerText } from "./messages.ts";
 
 /** The other actions on chats, besides those of every resource, for clients with an API key. */
 export const chatCommands = [
@@ -80,23 +78,20 @@ export const chatCommands = [
       "idempotency-key": option("text", "Commands with the same key act once"),
     },
     async run({ operands, options, service, out }) {
-      const key = headerText(options["idempotency-key"] ?? randomUUID());
-      try {
-        const { body } = await service.asClient("POST", `/chats/${operands.chat}/handover`, {
+      const body = {
+        to: operands.to,
+        message: options.message === undefined ? undefined : { content: await textOf(options.message) },
+        note: options.note,
+        assigneeId: memberOrNobody(options.assignee),
+      };
+      const done = await withKey(options["idempotency-key"], out, (key) =>
+        service.asClient("POST", `/chats/${operands.chat}/handover`, {
           headers: { "Idempotency-Key": key },
-          body: {
-            to: operands.to,
-            message: options.message === undefined ? undefined : { content: await textOf(options.message) },
-            note: options.note,
-            assigneeId: memberOrNobody(options.assignee),
-          },
+          body,
           optionOf: { to: "to", "message.content": "--message", note: "--note", assigneeId: "--assignee" },
-        });
-        out.record(body, body.chat);
-      } catch (error) {
-        if (error instanceof Unreachable) out.note(`To repeat the command safely, add --idempotency-key ${key}`);
-        throw error;
-      }
+        }),
+      );
+      out.record(done.body, done.body.chat);
     },
   }),
   command({

@@ -3,6 +3,7 @@ import { CommandError } from "../../command-error.ts";
 import { pairs, wholeNumber } from "../arguments.ts";
 import { command, flag, listOption, option, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
+import { headerText } from "../idempotency.ts";
 import { listMessages } from "../message-text.ts";
 import { textOf } from "../option-values.ts";
 import { Unreachable } from "../service.ts";
@@ -147,9 +148,3 @@ With --template the file stands in the template's header:
     },
   }),
 ];
-
-/** An idempotency key as a header can have it. @throws CommandError for another text */
-export function headerText(text: string): string {
-  if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
-  throw new CommandError("--idempotency-key must be 1 to 255 ASCII letters, digits or symbols, without spaces.", 2);
-}

@@ -1,9 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { command, flag, listOption, option, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
+import { withKey } from "../idempotency.ts";
 import { textOf } from "../option-values.ts";
-import { Unreachable } from "../service.ts";
-import { headerText } from "./messages.ts";
 
 /** The notes of a chat, which only the organization sees. */
 export const noteCommands = [
@@ -33,18 +31,15 @@ export const noteCommands = [
       "idempotency-key": option("text", "Commands with the same key add one note"),
     },
     async run({ operands, options, service, out }) {
-      const key = headerText(options["idempotency-key"] ?? randomUUID());
-      try {
-        const { body } = await service.asClient("POST", `/chats/${operands.chat}/notes`, {
+      const body = { content: await textOf(operands.text), mentions: options.mention, draft: options.draft };
+      const added = await withKey(options["idempotency-key"], out, (key) =>
+        service.asClient("POST", `/chats/${operands.chat}/notes`, {
           headers: { "Idempotency-Key": key },
-          body: { content: await textOf(operands.text), mentions: options.mention, draft: options.draft },
+          body,
           optionOf: { content: "text", mentions: "--mention" },
-        });
-        out.record(body, body.note);
-      } catch (error) {
-        if (error instanceof Unreachable) out.note(`To repeat the command safely, add --idempotency-key ${key}`);
-        throw error;
-      }
+        }),
+      );
+      out.record(added.body, added.body.note);
     },
   }),
   command({

@@ -110,7 +110,7 @@ export class Sending {
     return this.#store.messages.value.filter((message) => {
       const { seq, direction, origin } = message;
       if (seq === null || seq <= (begun?.seq ?? 0) || this.#store.known.isOwn(message)) return false;
-      // The service answered by itself, as it passes over these messages too.
+      // Away messages come from the service, and a send passes over them too.
       if (origin === "away") return false;
       return this.#store.known.isUnknown(message) || (begun !== null && direction === "OUTBOUND");
     });

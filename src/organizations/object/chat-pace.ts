@@ -3,7 +3,7 @@ export const CHATS_A_STEP = 20;
 const STEP_EVERY_MS = 1_000;
 
 /** The pace of work that calls one chat after another: a step in a second. */
-export class Pace {
+export class ChatPace {
   /** When the next step begins, Unix milliseconds. */
   #nextAt = 0;
 
