@@ -32,7 +32,7 @@ export const READING_TOOLS: Record<string, Tool> = {
   list_chats: {
     title: "List chats",
     description:
-      "Lists chats, latest activity first. Continue with pagination.cursor: as after with unanswered, scheduled or search, else as before.",
+      "Lists chats, latest activity first. A lastMessage has the first 160 characters of its text. Continue with pagination.cursor: as after with unanswered, scheduled or search, else as before.",
     needs: ["chats:read"],
     arguments: {
       limit,

@@ -7,12 +7,14 @@ import { byRoute, idArgument, integerArgument, type Tool, textArgument } from ".
 
 const chatId = idArgument("the chat");
 const content = textArgument("What it says.", { minLength: 1, maxLength: MAX_CONTENT });
-const idempotencyKey = textArgument("Your own key of this message: calls with the same key send one message.", {
+const KEY = {
   minLength: 1,
   maxLength: MAX_IDEMPOTENCY_KEY,
   // What a header can have, without commas.
   pattern: "^[!-+\\--~](?:[ -+\\--~]*[!-+\\--~])?$",
-});
+};
+const idempotencyKey = textArgument("Your own key of this message: calls with the same key send one message.", KEY);
+const actKey = textArgument("Your own key of this act: calls with the same key do it once.", KEY);
 const ifSeq = integerArgument("Only if the chat's newest message has this seq, else the fault chat_moved_on.", 0);
 
 /** What an agent can't take back. */
@@ -96,10 +98,15 @@ export const WRITING_TOOLS: Record<string, Tool> = {
     title: "Write a note",
     description: "Writes a note about a chat. Only people of your organization see it.",
     needs: ["notes:write"],
-    arguments: { chatId, content },
+    arguments: { chatId, content, idempotencyKey: actKey },
     required: ["chatId", "content"],
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-    call: byRoute(({ chatId: chat, ...body }) => ({ method: "POST", path: `/chats/${chat}/notes`, body })),
+    call: byRoute(({ chatId: chat, idempotencyKey: key, ...body }) => ({
+      method: "POST",
+      path: `/chats/${chat}/notes`,
+      body,
+      idempotencyKey: key,
+    })),
   },
   hand_over: {
     title: "Hand a chat over",
@@ -111,12 +118,14 @@ export const WRITING_TOOLS: Record<string, Tool> = {
       to: textArgument("Who gets it.", { enum: HANDLERS }),
       message: textArgument("A last message to the contact.", { minLength: 1, maxLength: MAX_CONTENT }),
       note: textArgument("A note for the team.", { minLength: 1, maxLength: MAX_CONTENT }),
+      idempotencyKey: actKey,
     },
     required: ["chatId", "to"],
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
-    call: byRoute(({ chatId: chat, message, ...body }) => ({
+    call: byRoute(({ chatId: chat, message, idempotencyKey: key, ...body }) => ({
       method: "POST",
       path: `/chats/${chat}/handover`,
+      idempotencyKey: key,
       body: { ...body, ...(message !== undefined && { message: { content: message } }) },
     })),
   },

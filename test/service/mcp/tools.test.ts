@@ -191,8 +191,13 @@ test("the tools do what the routes do", async () => {
   expect((await get("assign_chat", { chatId, assigneeId: ownerId })).value.chat.assigneeId).toBe(ownerId);
   expect((await get("assign_chat", { chatId, assigneeId: null })).value.chat.assigneeId).toBeNull();
   expect((await get("set_state", { chatId, state: "closed", ifSeq: 2 })).value.chat.state).toBe("closed");
-  expect((await get("write_note", { chatId, content: "Called" })).value.note.content).toBe("Called");
-  const handed = await get("hand_over", { chatId, to: "people", message: "A colleague will answer", note: "Angry" });
+  const note = { chatId, content: "Called", idempotencyKey: "5" };
+  const noted = await get("write_note", note);
+  expect(noted.value.note.content).toBe("Called");
+  expect((await get("write_note", note)).value).toEqual(noted.value);
+  const act = { chatId, to: "people", message: "A colleague will answer", note: "Angry", idempotencyKey: "6" };
+  const handed = await get("hand_over", act);
+  expect((await get("hand_over", act)).value.message).toEqual(handed.value.message);
   expect(handed.value).toMatchObject({ chat: { handler: "people" }, message: { text: "A colleague will answer" } });
   expect(faultOf(await use("hand_over", { chatId, to: "bot" }))).toMatchObject({ code: "no_bot" });
   expect((await get("get_chat", { chatId })).value).toEqual((await api("GET", `/chats/${chatId}`)).body);

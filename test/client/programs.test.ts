@@ -1,11 +1,12 @@
-import { spawn } from "node:child_process";
-import { access, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { access, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { Parley } from "../../src/client/index.ts";
 import { Place } from "../cli/parley/fixtures.ts";
-import { type Channel, createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { caller } from "../support/world/world.ts";
 import { codeOf } from "./package.ts";
 
@@ -102,3 +103,27 @@ test.each([
     expect(data?.messages[0]?.text).toBe("And what is the price?");
   },
 );
+
+test("the guide's agent lists the chats, and sends a message", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-agent-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "agent.mjs"), await codeOf("agents", "Write an agent", "js Node"));
+  await symlink(resolve("node_modules"), join(folder, "node_modules"));
+  const organization = await createOrganization(placeOf().world);
+  const channel = await createChannel(organization);
+  const { id } = await createChat(channel, { contact: { address: "ada", name: "Ada" } });
+  const { secret } = await createKey(organization, { permissions: PERMISSIONS });
+  const env = { PATH: process.env.PATH ?? "", PARLEY_URL: placeOf().url(), PARLEY_AGENT_KEY: secret };
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ["--no-warnings", "agent.mjs", ...args], {
+      cwd: folder,
+      env: env as unknown as NodeJS.ProcessEnv,
+    });
+  const { stdout } = await run();
+  expect(stdout).toMatch(new RegExp(`^${id} .*Ada.* answered\\n$`));
+  await run(id, "Hello from an agent");
+  const parley = new Parley({ url: placeOf().url(), apiKey: secret });
+  const { data } = await parley.api.GET("/chats/{id}/messages", { params: { path: { id } } });
+  expect(data?.messages).toMatchObject([{ text: "Hello from an agent" }]);
+  await expect(run("cht_gAAAAAAAAAAAAAAA", "Hello")).rejects.toThrow("Chat not found");
+});
