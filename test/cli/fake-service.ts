@@ -4,8 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import { close, type Fields, listen, readBody } from "../support/fake-server.ts";
+import { copyCheckout } from "./checkout.ts";
 
 interface Asked {
   method: string;
@@ -15,7 +16,11 @@ interface Asked {
   token: string;
 }
 
-const BIN = new URL("../../src/cli/parley/bin.js", import.meta.url).pathname;
+const folder = await mkdtemp(join(tmpdir(), "parley-fake-"));
+await copyCheckout(folder);
+afterAll(() => rm(folder, { recursive: true }));
+
+const BIN = join(folder, "checkout", "src", "cli", "parley", "bin.js");
 export const ADMIN_TOKEN = "operators-token";
 export const API_KEY = `ply_${"a".repeat(54)}`;
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,6 +12,7 @@ import { bundle } from "../../support/bundle.ts";
 import { type TelegramServer, telegramServer } from "../../support/telegram-server.ts";
 import { newSecrets, type Secrets, startWorkers, workerOptions } from "../../support/world/workers.ts";
 import { caller, type World, worldAt } from "../../support/world/world.ts";
+import { copyCheckout } from "../checkout.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 /** Of `wrangler.toml`: so the database lies where `npm start` has it. */
@@ -182,21 +183,4 @@ export class Place {
 
 function secretsIn(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => /TOKEN|KEY|SECRET/.test(name)));
-}
-
-async function copyCheckout(folder: string): Promise<void> {
-  const checkout = join(folder, "checkout");
-  await mkdir(join(checkout, "src"), { recursive: true });
-  for (const path of [
-    "src/cli",
-    "src/client",
-    "src/model",
-    "src/platform/backoff.ts",
-    "migrations",
-    "wrangler.toml",
-    "package.json",
-  ]) {
-    await cp(join(root, path), join(checkout, path), { recursive: true });
-  }
-  await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
 }
