@@ -1,5 +1,5 @@
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
-import { type Case, type Goal, parley, same } from "./cases.ts";
+import { type Case, type Goal, parley, same, type Traffic } from "./cases.ts";
 import type { Place } from "./fixtures.ts";
 import { ONE_CALL, toBare } from "./floor-cases.ts";
 import { get } from "./request.ts";
@@ -25,6 +25,18 @@ const PAGES: Record<string, (walk: Walk) => string> = {
   "the last page by number": ({ count }) => `page=${lastPage(Math.min(count, MAX_OFFSET))}`,
   "near the end": ({ late }) => `before=${late}`,
 };
+
+/** The lists of an inbox. `assignee` and `label` get an id. */
+const FILTERS = [
+  "state=open",
+  "state=closed",
+  "unanswered=true",
+  "unanswered=true&state=open",
+  "assignee=&state=open",
+  "unanswered=true&assignee=",
+  "label=",
+  "label=&state=open",
+] as const;
 
 export function directoryCases({ chats, manyChats }: Sizes): Case[] {
   return [
@@ -52,7 +64,31 @@ function casesOf(count: number, first: { goal?: Goal }): Case[] {
       parley(`${all}, one kind`, FLOOR, (place) => list(place, count, ({ all }) => `channel=web&${query(all)}`)),
     ];
   });
-  return [...pages, ...ofMember];
+  const filtered = FILTERS.map((filter) =>
+    parley(`GET /chats?${filter}, page 2 among ${shown(count)}`, FLOOR, (place) => filteredList(place, count, filter)),
+  );
+  return [...pages, ...ofMember, ...filtered];
+}
+
+/** A list of chats that were worked on. Its second page is read, which no isolate holds; if there is none, the first. */
+async function filteredList(place: Place, count: number, filter: string): Promise<Traffic> {
+  const { secret, assigneeId, labelId } = await place.once(`${count} worked chats`, () => fillWorked(place, count));
+  const path = `/api/v1/chats?${filter.replace("assignee=", `assignee=${assigneeId}`).replace("label=", `label=${labelId}`)}`;
+  const page1 = await place.ask(path, { headers: { Authorization: `Bearer ${secret}` } });
+  const { pagination } = (await page1.json()) as { pagination: { cursor: string | null } };
+  const after = filter.startsWith("unanswered") ? "after" : "before";
+  return same(get(pagination.cursor === null ? path : `${path}&${after}=${pagination.cursor}`, secret), 200);
+}
+
+async function fillWorked(place: Place, count: number) {
+  const organization = await createOrganization(place);
+  const channel = await createChannel(organization);
+  const { secret } = await createKey(organization, { permissions: ["chats:read", "labels:write"] });
+  const headers = { Authorization: `Bearer ${secret}` };
+  const made = await place.ask("/api/v1/labels", { method: "POST", headers, body: '{"name":"Refund"}' });
+  const { label } = (await made.json()) as { label: { id: string } };
+  await place.chats(channel, "visitor", count, label.id);
+  return { secret, assigneeId: organization.memberId, labelId: label.id };
 }
 
 async function list(place: Place, count: number, query: (walks: Walks) => string) {

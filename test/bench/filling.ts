@@ -18,6 +18,8 @@ export interface Chats {
   name: string;
   /** The member whose chats every 25th is. */
   assigneeId: string;
+  /** If it is not null, only every 10th is open, every 40th waits for an answer, and every 20th has this label. */
+  labelId: string | null;
   /** When the chat with the number 0 was active, Unix milliseconds. Each further one was active a millisecond later. */
   startsAt: number;
   from: number;

@@ -72,11 +72,13 @@ export class Place implements World {
   /**
    * Makes `count` chats without messages, with the contacts `<name>-0` and so on. No visitor reaches those of a web
    * channel, and every 25th is the first member's. Returns a function for the id of the nth chat, the least active first.
+   * @param labelId for chats that were worked on: most are closed, some wait for an answer, some have this label
    */
-  async chats({ organization, id: channelId }: Channel, name: string, count: number) {
+  async chats({ organization, id: channelId }: Channel, name: string, count: number, labelId: string | null = null) {
     const stem = `cht_g${String(++this.#count).padStart(5, "0")}`;
     const { id: organizationId, memberId: assigneeId } = organization;
-    const of = { organizationId, channelId, stem, name, assigneeId, startsAt: Date.now() - count };
+    const startsAt = Date.now() - count;
+    const of = { organizationId, channelId, stem, name, assigneeId, labelId, startsAt };
     for (const range of parts(0, count, CHATS_AT_ONCE)) await this.#fill("chats", { ...of, ...range } satisfies Chats);
     return (n: number) => chatIdOf(of, n);
   }

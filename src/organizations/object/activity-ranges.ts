@@ -4,6 +4,7 @@ import type { Place } from "./chat-cursor.ts";
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
 const READ_AT_ONCE = 50;
+const INDEXES = { channel_id: "chats_by_channel", assignee: "chats_by_assignee" } as const;
 
 /**
  * Chats in one state, of a channel or of a member. An index has their order of activity, and no other chat lies between
@@ -31,6 +32,21 @@ export interface Select {
   values: (string | number)[];
 }
 
+/** Which chats of some ranges are read. */
+export interface Selection {
+  /** Only those behind this place. */
+  after: Place | null;
+  /** Only those up to this place; absent for all. */
+  upTo?: Place | null;
+  /** What else must hold, as it follows `where`. */
+  where?: Condition[];
+}
+
+export interface Condition {
+  sql: string;
+  values: (string | number)[];
+}
+
 /**
  * The query of the chats of some ranges, latest activity first: SQLite merges them, because the index has the order of
  * each. Null if there are too many.
@@ -39,45 +55,58 @@ export interface Select {
 export function unionOf(
   columns: string,
   ranges: ActivityRange[],
-  after: Place | null,
+  selection: Selection,
   limit: number,
   offset = 0,
 ): Select | null {
   if (ranges.length > MAX_MERGED) return null;
+  const where = conditionsOf(selection);
   const parts = ranges.map(
-    ({ column, state }) => `select ${columns} from chats where active_at is not null and ${column} = ?
-      and work_state = '${state}' ${after === null ? "" : "and (active_at, id) < (?, ?)"}`,
+    ({ column, state }) => `select ${columns} from chats indexed by ${INDEXES[column]} where active_at is not null
+      and ${column} = ? and work_state = '${state}'${where.sql}`,
   );
-  const place = after === null ? [] : [after.at, after.id];
   return {
     query: `${parts.join(" union all ")} order by at desc, id desc limit ? offset ?`,
-    values: [...ranges.flatMap(({ value }) => [value, ...place]), limit, offset],
+    values: [...ranges.flatMap(({ value }) => [value, ...where.values]), limit, offset],
   };
 }
 
-/** Reads the chats of some ranges, latest activity first. Each range is read only as far as it is needed. */
+function conditionsOf({ after, upTo = null, where = [] }: Selection): Condition {
+  const places = [
+    ...(after === null ? [] : [{ sql: "(active_at, id) < (?, ?)", values: [after.at, after.id] }]),
+    ...(upTo === null ? [] : [{ sql: "(active_at, id) >= (?, ?)", values: [upTo.at, upTo.id] }]),
+  ];
+  const all = [...places, ...where];
+  return { sql: all.map(({ sql }) => ` and ${sql}`).join(""), values: all.flatMap(({ values }) => values) };
+}
+
+/**
+ * Reads the chats of some ranges, latest activity first. Each range is read only as far as it is needed.
+ * @param offset how many are left out first
+ */
 export function readRanges<Row extends Place>(
   sql: SqlStorage,
   columns: string,
   ranges: ActivityRange[],
-  after: Place | null,
+  selection: Selection,
   limit: number,
+  offset = 0,
 ): Row[] {
   if (ranges.length === 0) return [];
-  const union = unionOf(columns, ranges, after, limit);
+  const union = unionOf(columns, ranges, selection, limit, offset);
   if (union) return sql.exec<Row & Record<string, SqlStorageValue>>(union.query, ...union.values).toArray();
   const heads = ranges.map((range) => {
-    const rows = walk<Row>(sql, columns, range, after);
+    const rows = walk<Row>(sql, columns, range, selection);
     return { rows, row: rows.next().value };
   });
   const found: Row[] = [];
-  while (found.length < limit) {
+  while (found.length < offset + limit) {
     const first = heads.reduce((best, head) => (isBefore(head.row, best.row) ? head : best));
     if (!first.row) break;
     found.push(first.row);
     first.row = first.rows.next().value;
   }
-  return found;
+  return found.slice(offset);
 }
 
 /**
@@ -88,10 +117,10 @@ function* walk<Row extends Place>(
   sql: SqlStorage,
   columns: string,
   range: ActivityRange,
-  after: Place | null,
+  selection: Selection,
 ): Generator<Row, undefined> {
-  for (let last = after; ; ) {
-    const rows = readRanges<Row>(sql, columns, [range], last, READ_AT_ONCE);
+  for (let last = selection.after; ; ) {
+    const rows = readRanges<Row>(sql, columns, [range], { ...selection, after: last }, READ_AT_ONCE);
     yield* rows;
     last = rows.at(-1) ?? null;
     if (rows.length < READ_AT_ONCE) return;

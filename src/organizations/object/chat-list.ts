@@ -134,15 +134,11 @@ export class ChatList {
     const channels = this.#selected(channel);
     const ids = channels.map(({ id }) => id);
     const { lastMove } = this.#channels;
+    const isByMove = waiting !== undefined || mentioned !== undefined;
+    const begun = walk ?? { place: null, start: isByMove ? lastMove : this.#latest(), hasNewer: false };
     const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
-        ? this.#waiting.page(
-            { waiting, assignee, state, handler, person, label, mentioned },
-            ids,
-            walk,
-            limit,
-            lastMove,
-          )
+        ? this.#waiting.page({ waiting, assignee, state, handler, person, label, mentioned }, ids, begun, limit)
         : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
     const counted = countOf(filter);
     const total = counted && { total: this.#channels.countChats(ids, counted) };
@@ -199,7 +195,8 @@ export class ChatList {
     if (handler !== undefined || person !== undefined || label !== undefined) {
       if (this.#latest() <= walk.start) return false;
       const selectedIds = selected.map(({ id }) => id);
-      const { rows, next } = this.#waiting.page({ assignee, state, handler, person, label }, selectedIds, null, 1, 0);
+      const begun = { place: null, start: 0, hasNewer: false };
+      const { rows, next } = this.#waiting.page({ assignee, state, handler, person, label }, selectedIds, begun, 1);
       return (rows[0]?.active_at ?? next?.place.at ?? 0) > walk.start;
     }
     const channels = state === undefined ? this.#narrowed(selected) : selected;
@@ -265,9 +262,9 @@ export class ChatList {
     const ids = channels.map(({ id }) => id);
     const ranges = rangesOf("channel_id", ids, undefined);
     if (ranges.length === 0) return [];
-    const union = unionOf(PLACE, ranges, after, limit, offset);
+    const union = unionOf(PLACE, ranges, { after }, limit, offset);
     if (union) return this.#joined(union);
-    const places = readRanges(this.#sql, PLACE, ranges, after, offset + limit).slice(offset);
+    const places = readRanges(this.#sql, PLACE, ranges, { after }, limit, offset);
     const query = `select ${CHAT_COLUMNS} from chats where id in (select value from json_each(?))
       order by active_at desc, id desc`;
     return this.#sql.exec<ChatRow>(query, JSON.stringify(places.map(({ id }) => id))).toArray();

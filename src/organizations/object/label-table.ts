@@ -66,14 +66,6 @@ export class LabelTable implements DuePart {
     return this.#sql.exec<Omit<Label, "color"> & Record<string, SqlStorageValue>>(query, id).toArray()[0];
   }
 
-  /** Those of these chats that have a label. */
-  chatsWith(id: string, chatIds: string[]): Set<string> {
-    const query =
-      "select chat_id as chat from chat_labels where label_id = ? and chat_id in (select value from json_each(?))";
-    const rows = this.#sql.exec<{ chat: string }>(query, id, JSON.stringify(chatIds)).toArray();
-    return new Set(rows.map(({ chat }) => chat));
-  }
-
   among(ids: string[]): string[] {
     return ids.filter((id) => this.#names.has(id));
   }

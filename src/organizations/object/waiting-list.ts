@@ -1,12 +1,14 @@
 import type { ChatFilter, Waiting } from "../../model/organization.ts";
-import { rangesOf, readRanges } from "./activity-ranges.ts";
+import { type ActivityRange, type Condition, rangesOf, readRanges } from "./activity-ranges.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { Place, Walk, WalkedPage } from "./chat-cursor.ts";
 import { CHAT_COLUMNS, type ChatRow, handlerIn } from "./chat-row.ts";
 import type { LabelTable } from "./label-table.ts";
 
-/** The most rows of an index that one page reads. */
+/** The most rows of an index that one page examines. */
 export const MAX_EXAMINED_CHATS = 10_000;
+/** A page that is not full examines this many times as many rows with its next read. */
+const GROWTH = 24;
 const READ_AT_ONCE = 1_000;
 /** The chats of a label or of a person are all read and sorted if they are no more than this. Otherwise the list is read to find them. */
 const MAX_SORTED_CHATS = 1_000;
@@ -14,28 +16,61 @@ const MAX_SORTED_CHATS = 1_000;
 /** Which list it is. */
 type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "handler" | "person" | "label" | "mentioned">;
 
-/** The column that each list is sorted by, and the one with the number of the move that brought the chat to its place. */
-const COLUMNS = {
-  unanswered: { time: "unanswered_since", move: "unanswered_move" },
-  scheduled: { time: "next_scheduled_at", move: "scheduled_move" },
-} as const satisfies Record<Waiting, Record<"time" | "move", keyof ChatRow>>;
+/** The columns of a list's order, and the one with the number of the move that brought the chat to its place. */
+interface Order {
+  time: string;
+  id: string;
+  move: string;
+  isAscending: boolean;
+}
+
+const WAITING = {
+  unanswered: { time: "unanswered_since", id: "id", move: "unanswered_move", isAscending: true },
+  scheduled: { time: "next_scheduled_at", id: "id", move: "scheduled_move", isAscending: true },
+} as const satisfies Record<Waiting, Order & Record<"time" | "move", keyof ChatRow>>;
 
 /** In the order of activity, a chat that moved is never met again. */
-const ACTIVITY = { time: "active_at", move: "null" };
+const ACTIVITY: Order = { time: "active_at", id: "id", move: "null", isAscending: false };
 
-/** The chats in which a member is mentioned. A chat moves back if its newest mention is deleted. */
-const MENTIONED = { time: "mentions.at", move: "mentions.move" };
+/**
+ * The chats in which a member is mentioned. A chat moves back if its newest mention is deleted. The id is that of the
+ * table of mentions, whose rows need no sorting then.
+ */
+const MENTIONED: Order = { time: "mentions.at", id: "chat_id", move: "mentions.move", isAscending: false };
 
-/** The filter by which the chats are found. */
+/** The filter that few chats meet: they are all read. */
 type SortedBy = "label" | "person" | "mentioned";
 
-/** What an index has of a chat. */
+/** A cross join reads the first table first. */
+const SORTED = {
+  label: { table: "chat_labels cross join chats on id = chat_id", is: "label_id = ?" },
+  person: { table: "chats indexed by chats_by_person", is: "person_id = ?" },
+  mentioned: { table: "mentions cross join chats on id = chat_id", is: "member_id = ?" },
+} as const satisfies Record<SortedBy, object>;
+
+/** How the chats of a list are found, and what else must hold of those that are. */
+interface Source {
+  /** Null for the chats of the ranges. */
+  table: { sql: string; order: Order } | null;
+  ranges: ActivityRange[];
+  where: Condition[];
+  /** Whether many rows can be examined to find a few. */
+  isSparse: boolean;
+}
+
+/** A part of a list. */
+interface Part {
+  after: Place | null;
+  /** The last row that is examined; null for the end of the list. */
+  upTo: Place | null;
+  limit: number;
+  offset?: number;
+}
+
+/** What is read to choose a chat. */
 type IndexRow = Place & {
   channel_id: string;
-  assignee: string | null;
-  work_state: string | null;
   bot: number | null;
-  person_id: string | null;
   move: number | null;
 };
 
@@ -63,30 +98,29 @@ export class WaitingList {
    * Reads a page. It examines at most 10,000 rows of the index, so it may have fewer than `limit` chats although more
    * follow.
    * @param channelIds only the chats of these channels
-   * @param walk the walk that the page continues; null for the start
-   * @param lastMove the number of the organization's last move
+   * @param walk the walk that the page continues, or begins
    */
-  page(list: Walked, channelIds: string[], walk: Walk | null, limit: number, lastMove: number): WalkedPage<ChatRow> {
+  page(list: Walked, channelIds: string[], walk: Walk<Place | null>, limit: number): WalkedPage<ChatRow> {
     const channels = new Set(channelIds);
-    const { label } = list;
-    const sorted = this.#sortedBy(list);
+    const source = this.#sourceOf(list, channelIds);
     const found: Place[] = [];
-    let hasNewer = walk?.hasNewer ?? false;
-    let last = walk?.place ?? null;
+    const { start, place: from } = walk;
+    let { hasNewer, place: last } = walk;
     let isEnd = false;
-    // Most pages need one read: no channel is filtered, and none is being deleted.
-    for (let [count, examined] = [limit + 1, 0]; found.length <= limit && examined < MAX_EXAMINED_CHATS && !isEnd; ) {
-      const read = Math.min(count, MAX_EXAMINED_CHATS - examined);
-      const rows = sorted ? this.#sorted(sorted, list, last, read) : this.#index(list, channelIds, last, read);
+    let [count, window, examined] = [limit + 1, limit + 1, 0];
+    while (found.length <= limit && examined < MAX_EXAMINED_CHATS && !isEnd) {
+      const upTo = source.isSparse ? this.#placeAfter(source, last, window) : null;
+      const rows = this.#read(source, { after: last, upTo, limit: count });
       const selected = rows.filter((row) => channels.has(row.channel_id) && this.#isOf(row, list));
-      const listed = label === undefined || sorted === "label" ? selected : this.#labeled(label, selected);
-      const stayed = listed.filter(({ move }) => walk === null || (move ?? 0) <= walk.start);
-      if (stayed.length < listed.length) hasNewer = true;
+      const stayed = selected.filter(({ move }) => from === null || (move ?? 0) <= start);
+      if (stayed.length < selected.length) hasNewer = true;
       found.push(...stayed);
-      examined += rows.length;
-      last = rows.at(-1) ?? last;
-      isEnd = rows.length < read;
-      count = READ_AT_ONCE;
+      const isCut = rows.length === count;
+      isEnd = !isCut && upTo === null;
+      last = (isCut ? null : upTo) ?? rows.at(-1) ?? last;
+      examined += source.isSparse ? window : rows.length;
+      window = Math.min(window * GROWTH, MAX_EXAMINED_CHATS - examined);
+      count = Math.min(READ_AT_ONCE, MAX_EXAMINED_CHATS - examined);
     }
     const shown = found.slice(0, limit);
     // One by one: a query of all ids reads each row four times.
@@ -94,40 +128,25 @@ export class WaitingList {
       this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id).one(),
     );
     const place = found.length > limit ? shown.at(-1) : isEnd ? null : last;
-    const isByMove = list.waiting !== undefined || list.mentioned !== undefined;
-    const start = walk?.start ?? (isByMove ? lastMove : (found[0] ?? place)?.at);
-    return { rows, next: place && start !== undefined ? { place, start, hasNewer } : null, hasNewer };
+    return { rows, next: place ? { place, start, hasNewer } : null, hasNewer };
   }
 
   /** Whether chats came to another place of the list by mentions since a walk began, of the 1,000 newest. */
   hasMoved(list: Walked, channelIds: string[], start: number): boolean {
     const channels = new Set(channelIds);
-    const rows = this.#sorted("mentioned", list, null, MAX_SORTED_CHATS);
-    const moved = rows.filter(
-      (row) => (row.move ?? 0) > start && channels.has(row.channel_id) && this.#isOf(row, list),
-    );
-    return (list.label === undefined ? moved : this.#labeled(list.label, moved)).length > 0;
+    const part = { after: null, upTo: null, limit: MAX_SORTED_CHATS };
+    const rows = this.#read(this.#sourceOf(list, channelIds), part);
+    return rows.some((row) => (row.move ?? 0) > start && channels.has(row.channel_id) && this.#isOf(row, list));
   }
 
-  #isOf(row: IndexRow, { assignee, state, handler, person }: Walked): boolean {
+  #isOf(row: IndexRow, { handler }: Walked): boolean {
     const channel = this.#channels.get(row.channel_id);
-    return (
-      (assignee === undefined || row.assignee === assignee) &&
-      (state === undefined || row.work_state === state) &&
-      (handler === undefined || (channel !== undefined && handlerIn(row, channel) === handler)) &&
-      (person === undefined || row.person_id === person)
-    );
-  }
-
-  #labeled(label: string, rows: IndexRow[]): IndexRow[] {
-    const ids = rows.map(({ id }) => id);
-    const found = this.#labels.chatsWith(label, ids);
-    return rows.filter(({ id }) => found.has(id));
+    return handler === undefined || (channel !== undefined && handlerIn(row, channel) === handler);
   }
 
   /** Reads a page of the given chats. */
   pageOf(chats: ChatRow[], waiting: Waiting, walk: Walk | null, limit: number, lastMove: number): WalkedPage<ChatRow> {
-    const { time, move } = COLUMNS[waiting];
+    const { time, move } = WAITING[waiting];
     const start = walk?.start ?? lastMove;
     const following = chats
       .filter((row) => row[time] !== null && (walk === null || compare(placeOf(row, time), walk.place) > 0))
@@ -138,6 +157,27 @@ export class WaitingList {
     const last = rows.at(-1);
     const next = stayed.length > limit && last ? { place: placeOf(last, time), start, hasNewer } : null;
     return { rows, next, hasNewer };
+  }
+
+  #sourceOf(list: Walked, channelIds: string[]): Source {
+    const { waiting, assignee, state } = list;
+    const order = waiting ? WAITING[waiting] : ACTIVITY;
+    const sorted = this.#sortedBy(list);
+    if (sorted) {
+      const { table, is } = SORTED[sorted];
+      const where = [{ sql: is, values: [list[sorted] ?? ""] }, ...conditionsOf({ ...list, [sorted]: undefined })];
+      const by = sorted === "mentioned" ? MENTIONED : order;
+      return { table: { sql: table, order: by }, ranges: [], where, isSparse: false };
+    }
+    if (!waiting && (typeof assignee === "string" || state !== undefined)) {
+      const isOfMember = typeof assignee === "string";
+      const where = conditionsOf({ ...list, state: undefined, ...(isOfMember && { assignee: undefined }) });
+      const ranges = isOfMember ? rangesOf("assignee", [assignee], state) : rangesOf("channel_id", channelIds, state);
+      return { table: null, ranges, where, isSparse: where.length > 0 };
+    }
+    const where = conditionsOf(list);
+    const sql = `chats indexed by chats_${waiting ?? "by_activity"}`;
+    return { table: { sql, order }, ranges: [], where, isSparse: where.length > 0 };
   }
 
   /** The filter that few chats meet. A label and a person are in no index with a time: each message would write it. */
@@ -152,54 +192,47 @@ export class WaitingList {
     return this.#sql.exec<{ chats: number }>(query, person, MAX_SORTED_CHATS + 1).one().chats <= MAX_SORTED_CHATS;
   }
 
-  /** The next chats of a label or of a person, or in which a member is mentioned. */
-  #sorted(by: SortedBy, list: Walked, after: Place | null, limit: number): IndexRow[] {
-    const { time, move } = by === "mentioned" ? MENTIONED : list.waiting ? COLUMNS[list.waiting] : ACTIVITY;
-    // The order of its table, whose rows need no sorting then.
-    const id = by === "mentioned" ? "chat_id" : "id";
-    const [comes, order] = list.waiting ? [">", "asc"] : ["<", "desc"];
-    // A cross join reads the label's chats first.
-    const from = {
-      label: "chat_labels cross join chats on id = chat_id where label_id = ?",
-      person: "chats indexed by chats_by_person where person_id = ?",
-      mentioned: "mentions cross join chats on id = chat_id where member_id = ?",
-    }[by];
-    const query = `select id, ${time} as at, channel_id, assignee, work_state, bot, person_id, ${move} as move from ${from}
-      and ${time} is not null ${after ? `and (${time}, ${id}) ${comes} (?, ?)` : ""}
-      order by ${time} ${order}, ${id} ${order} limit ?`;
-    return this.#sql.exec<IndexRow>(query, list[by], ...(after ? [after.at, after.id] : []), limit).toArray();
+  /** The place of the nth row behind another, whether or not the conditions hold of it; null if there are fewer. */
+  #placeAfter(source: Source, after: Place | null, n: number): Place | null {
+    const part = { after, upTo: null, limit: 1, offset: n - 1 };
+    return this.#read({ ...source, where: [] }, part)[0] ?? null;
   }
 
-  /** The next rows of the index that leads to the fewest others. */
-  #index(list: Walked, channelIds: string[], after: Place | null, limit: number): IndexRow[] {
-    const { waiting, assignee, state, person } = list;
-    // Who the person is, is in a chat's row alone.
-    const who = person === undefined ? "null as person_id" : "person_id";
-    if (!waiting && typeof assignee === "string") {
-      const columns = `id, active_at as at, channel_id, assignee, work_state, bot, ${who}, null as move`;
-      return readRanges(this.#sql, columns, rangesOf("assignee", [assignee], state), after, limit);
+  /** The next rows of which the conditions hold. */
+  #read({ table, ranges, where }: Source, { after, upTo, limit, offset = 0 }: Part): IndexRow[] {
+    if (!table) {
+      const columns = "id, active_at as at, channel_id, bot, null as move";
+      return readRanges(this.#sql, columns, ranges, { after, upTo, where }, limit, offset);
     }
-    if (!waiting && state !== undefined) {
-      // Whose a chat is, is in its row alone.
-      const whose = assignee === undefined ? "null as assignee" : "assignee";
-      const columns = `id, active_at as at, channel_id, ${whose}, work_state, bot, ${who}, null as move`;
-      return readRanges(this.#sql, columns, rangesOf("channel_id", channelIds, state), after, limit);
-    }
-    const { time, move } = waiting ? COLUMNS[waiting] : ACTIVITY;
-    const [comes, order] = waiting ? [">", "asc"] : ["<", "desc"];
-    // The index of scheduled chats does not say whose they are, and nobody asks.
-    const whose = waiting === "scheduled" ? "null as assignee" : "assignee";
-    const work = state === undefined ? "null as work_state" : "work_state";
-    // The index of scheduled chats does not say who has them.
-    const bot = waiting === "scheduled" ? "null as bot" : "bot";
-    const query = `select id, ${time} as at, channel_id, ${whose}, ${work}, ${bot}, ${who}, ${move} as move from chats
-      where ${time} is not null ${after ? `and (${time}, id) ${comes} (?, ?)` : ""}
-      order by ${time} ${order}, id ${order} limit ?`;
-    return this.#sql.exec<IndexRow>(query, ...(after ? [after.at, after.id] : []), limit).toArray();
+    const { time, id, move, isAscending } = table.order;
+    const [behind, until, sort] = isAscending ? [">", "<=", "asc"] : ["<", ">=", "desc"];
+    const all = [
+      { sql: `${time} is not null`, values: [] },
+      ...where,
+      ...(after ? [{ sql: `(${time}, ${id}) ${behind} (?, ?)`, values: [after.at, after.id] }] : []),
+      ...(upTo ? [{ sql: `(${time}, ${id}) ${until} (?, ?)`, values: [upTo.at, upTo.id] }] : []),
+    ];
+    // The index of scheduled chats does not say who has them, and nobody asks.
+    const bot = time === WAITING.scheduled.time ? "null" : "bot";
+    const query = `select id, ${time} as at, channel_id, ${bot} as bot, ${move} as move from ${table.sql}
+      where ${all.map(({ sql }) => sql).join(" and ")} order by ${time} ${sort}, ${id} ${sort} limit ? offset ?`;
+    return this.#sql.exec<IndexRow>(query, ...all.flatMap(({ values }) => values), limit, offset).toArray();
   }
 }
 
-function placeOf(row: ChatRow, column: (typeof COLUMNS)[Waiting]["time"]): Place {
+/** What must hold of a chat besides its channel and its handler. */
+function conditionsOf({ assignee, state, person, label }: Walked): Condition[] {
+  const labeled = "exists (select 1 from chat_labels where label_id = ? and chat_id = chats.id)";
+  return [
+    ...(assignee === null ? [{ sql: "assignee is null", values: [] }] : []),
+    ...(typeof assignee === "string" ? [{ sql: "assignee = ?", values: [assignee] }] : []),
+    ...(state === undefined ? [] : [{ sql: "work_state = ?", values: [state] }]),
+    ...(person === undefined ? [] : [{ sql: "person_id = ?", values: [person] }]),
+    ...(label === undefined ? [] : [{ sql: labeled, values: [label] }]),
+  ];
+}
+
+function placeOf(row: ChatRow, column: (typeof WAITING)[Waiting]["time"]): Place {
   return { at: row[column] ?? 0, id: row.id };
 }
 

@@ -27,7 +27,7 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
 
   /** Writes chats. The report of the channel's health is there to make the channel known. */
   async fill(chats: Chats): Promise<void> {
-    const { organizationId, channelId, stem, name, assigneeId, startsAt, from, count } = chats;
+    const { organizationId, channelId, stem, name, assigneeId, labelId, startsAt, from, count } = chats;
     const health = { number: 0, state: "ok", reason: null, since: startsAt, probeAt: null } as const;
     await this.reportHealth(organizationId, channelId, health);
     const { sql } = this.ctx.storage;
@@ -35,9 +35,10 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
     const range = [from, from + count];
     sql.exec(
       `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at,
-         last_message_at, assignee)
+         last_message_at, assignee, work_state, unanswered_since, labels)
        ${numbers} select ? || printf('%010d', n), ?, 'adopted', ? + n, ? || '-' || n, 'Contact ' || n, '{}', ? + n, ? + n,
-         ? + n, iif(n % 25 = 0, ?, null) from numbers`,
+         ? + n, iif(n % 25 = 0, ?, null), iif(? and n % 10 > 0, 'closed', 'open'),
+         iif(? and n % 40 = 0, ? + n, null), iif(? and n % 20 = 0, ?, null) from numbers`,
       ...range,
       stem,
       channelId,
@@ -47,7 +48,10 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
       startsAt,
       startsAt,
       assigneeId,
+      ...[Number(labelId !== null), Number(labelId !== null), startsAt],
+      ...[Number(labelId !== null), JSON.stringify([labelId])],
     );
+    if (labelId !== null) this.#label(labelId, stem, numbers, range);
     sql.exec(
       `insert into addresses (channel_id, address, chat_id)
        ${numbers} select ?, ? || '-' || n, ? || printf('%010d', n) from numbers`,
@@ -57,6 +61,19 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
       stem,
     );
     sql.exec("update channels set chats = chats + ? where id = ?", count, channelId);
+  }
+
+  #label(labelId: string, stem: string, numbers: string, range: number[]): void {
+    const { sql } = this.ctx.storage;
+    sql.exec(
+      `insert into chat_labels (label_id, chat_id)
+       ${numbers} select ?, ? || printf('%010d', n) from numbers where n % 20 = 0`,
+      ...range,
+      labelId,
+      stem,
+    );
+    const labeled = "select count(*) from chat_labels where label_id = labels.id";
+    sql.exec(`update labels set chats = (${labeled}) where id = ?`, labelId);
   }
 }
 
