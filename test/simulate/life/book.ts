@@ -2,6 +2,7 @@ import type { MessageChange } from "../../../src/model/chat-answers.ts";
 import type { EventType } from "../../../src/model/event.ts";
 import type { ShownMessage } from "../../../src/model/message.ts";
 import type { NetworkAct } from "../../../src/model/network.ts";
+import type { WorkStatus } from "../../../src/model/work-state.ts";
 import type { ObjectStorage } from "../objects/storage.ts";
 
 type Table = "messages" | "scheduled" | "unplaced";
@@ -12,6 +13,14 @@ export interface Row {
   table: Table;
   message: ShownMessage;
   columns: Columns;
+}
+
+/** A stored event. `note`: JSON. */
+export interface EventRow {
+  n: number;
+  type: string;
+  seq: number | null;
+  note: string | null;
 }
 
 /** What the key of a contact's message begins with. */
@@ -86,11 +95,15 @@ export class Book {
   /** The ids of those whose call was answered, and of those that took their places. */
   readonly acknowledged = new Set<string>();
   readonly placed = new Set<string>();
-  /** The handler as the events tell it, and the last event that was read. */
+  /** The last event that was read. */
+  #lastEvent = 0;
+  /** The handler as the events tell it. */
   handler: "bot" | "people" | undefined;
-  lastEvent = 0;
   /** How often the chat changed hands, behind which message it last did, and since when the contact waits for people. */
   hands: { count: number; after: number; wait: { waitsSince: number; after: number } | null } | undefined;
+  /** The state of the work as the events tell it, and the seq of the newest message when the chat was last closed. */
+  work: WorkStatus = { state: "open", snoozedUntil: null };
+  closedAfter: number | null = null;
   /** The channel allows no attempt before this time of the world. */
   heldUntil = 0;
 
@@ -133,6 +146,14 @@ export class Book {
     return [...this.#read.values()];
   }
 
+  /** The events since the last call. */
+  newEvents(storage: ObjectStorage): EventRow[] {
+    const query = "select n, type, seq, note from events where n > ? order by n";
+    const events = storage.read<EventRow>("events", query, this.#lastEvent);
+    this.#lastEvent = events.at(-1)?.n ?? this.#lastEvent;
+    return events;
+  }
+
   /** The messages of a table. */
   in(table: Table): Row[] {
     return [...this.rows.values()].filter((row) => row.table === table);
@@ -164,6 +185,11 @@ export function networkIdsOf({ columns: { dedupe, delivery } }: Pick<Row, "colum
   const own = typeof dedupe === "string" && dedupe.startsWith(INBOUND) ? [dedupe.slice(INBOUND.length)] : [];
   const parts = delivery == null ? [] : (JSON.parse(delivery as string) as { parts: string[] }).parts;
   return [...own, ...parts];
+}
+
+/** The message that an event tells of. */
+export function placedAt(book: Book, seq: number | null): Row | undefined {
+  return book.in("messages").find(({ message }) => message.seq === seq);
 }
 
 export function dueAt({ columns }: Row): number {

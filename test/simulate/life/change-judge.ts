@@ -99,7 +99,7 @@ export class ChangeJudge {
 
   /** A chat tells its organization what its list of chats shows. */
   reported(book: Book | undefined, report: ChatReport): void {
-    const { lastMessageAt, lastMessage, unansweredSince, handovers = 0 } = report;
+    const { lastMessageAt, lastMessage, unansweredSince, handovers = 0, work } = report;
     const stored = book?.in("messages") ?? [];
     // More messages may be stored in the same commit after the report was made.
     const rows = stored.slice(0, stored.findIndex(({ message }) => message.id === lastMessage?.id) + 1);
@@ -114,9 +114,11 @@ export class ChangeJudge {
       message.direction === "OUTBOUND" && message.origin === undefined && columns.answers_nothing !== 1;
     const answered = rows.findLastIndex(isOwn);
     if (answered < 0 && book.floor > 0) return;
-    // It may have changed hands after the report was made.
-    if (handovers !== (book.hands?.count ?? 0)) return;
-    const later = rows.slice(answered + 1).filter(({ columns }) => columns.answers_nothing !== 1);
+    // It may have changed hands, or been opened or closed, after the report was made.
+    if (handovers !== (book.hands?.count ?? 0) || work?.state !== book.work.state) return;
+    const later = rows
+      .slice(answered + 1)
+      .filter(({ message, columns }) => columns.answers_nothing !== 1 && (message.seq ?? 0) > (book.closedAfter ?? 0));
     const messages = later.map(({ message }) => message);
     const answeredSeq = rows[answered]?.message.seq ?? 0;
     const since = this.#handovers.waitsSince(book, handovers, answeredSeq, messages) ?? waitsSince(messages);

@@ -2,6 +2,7 @@ import type { ChatStub } from "../../../src/calls/call-chat.ts";
 import type { Caller } from "../../../src/model/caller.ts";
 import type {
   AsOwner,
+  ChatChange,
   Draft,
   HandoverRequest,
   ListAnswer,
@@ -10,6 +11,7 @@ import type {
 } from "../../../src/model/chat-answers.ts";
 import type { ListPosition } from "../../../src/model/list-page.ts";
 import type { SendBody } from "../../../src/model/message.ts";
+import type { WorkState } from "../../../src/model/work-state.ts";
 import { fromText } from "../../../src/platform/answer-text.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { CALLER, type Isolate, Requests } from "../objects/requests.ts";
@@ -78,6 +80,18 @@ export class Clients extends Requests {
       const answer = await this.#service.callChat(env, CALLER, chat.name, (stub, as) => stub.handOver(as, request));
       if (answer.outcome === "ok" && !answer.reported)
         throw Object.assign(new Error("Not reported"), { code: "unavailable" });
+    });
+  }
+
+  /** `PATCH /chats/{id}` with a state. @param until when a snooze ends, Unix milliseconds */
+  setState(chat: SimulatedObject, state: WorkState, until: number): void {
+    const snoozedUntil = state === "snoozed" ? until : null;
+    const change: ChatChange = { details: {}, state: { state, snoozedUntil, by: MEMBER } };
+    this.request("state", async ({ env }) => {
+      const { outcome } = await this.#service.callChat(env, CALLER, chat.name, (stub, as) =>
+        stub.changeState(as, change),
+      );
+      if (outcome === "not_reported") throw Object.assign(new Error("Not reported"), { code: "unavailable" });
     });
   }
 

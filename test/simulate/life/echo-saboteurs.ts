@@ -9,7 +9,7 @@ export const ECHO_SABOTEURS = wrongVersions({
     ],
     "an echo that the network repeats is stored again": [
       `if (this.#isKnown(draft)) return { outcome: "repeated" };`,
-      "draft = this.#isKnown(draft) ? { ...draft, dedupe: draft.id } : draft;",
+      "draft = this.#isKnown(draft) ? { ...draft, dedupe: draft.dedupe + this.#parts.log.newest().seq } : draft;",
     ],
     "an echo is not held": ["    if (queue.isOutcomeOpen || this.hasSoon) {", "    if (false) {"],
     "a held echo that may take its place is dropped": [

@@ -1,7 +1,7 @@
 import type { ShownMessage } from "../../../src/model/message.ts";
 import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import type { Book, Row } from "./book.ts";
+import { type Book, type EventRow, placedAt } from "./book.ts";
 import type { LifeWorld } from "./rules.ts";
 
 /** What a chat's object stores of its handovers. */
@@ -12,13 +12,6 @@ interface Stored {
   wait?: { waitsSince: number; after: number };
 }
 
-interface EventRow {
-  n: number;
-  type: string;
-  seq: number | null;
-  note: string | null;
-}
-
 /** Judges who has a chat: the bot of its channel, or people. */
 export class HandoverJudge {
   readonly #world: LifeWorld;
@@ -27,14 +20,11 @@ export class HandoverJudge {
     this.#world = world;
   }
 
-  /** A chat's object has committed, and its messages were compared. */
-  committed(chat: SimulatedObject, book: Book): void {
+  /** A chat's object has committed, and its messages were compared. @param events those of the commit */
+  committed(chat: SimulatedObject, book: Book, events: readonly EventRow[]): void {
     const world = this.#world;
     book.handler ??= storedIdentity(chat)?.bot ? "bot" : "people";
-    const query = "select n, type, seq, note from events where n > ? order by n";
-    const events = chat.storage.read<EventRow>("events", query, book.lastEvent);
     for (const [index, event] of events.entries()) {
-      book.lastEvent = event.n;
       if (event.type === "chat.handover") this.#changesHands(book, event);
       const row = event.type === "message.created" ? placedAt(book, event.seq) : undefined;
       if (!row) continue;
@@ -73,9 +63,15 @@ export class HandoverJudge {
    * @param count how often the chat had changed hands
    * @param answered the seq of the last message that answers
    */
-  waitsSince({ hands }: Book, count: number, answered: number, messages: readonly ShownMessage[]): number | undefined {
+  waitsSince(
+    { hands, closedAfter }: Book,
+    count: number,
+    answered: number,
+    messages: readonly ShownMessage[],
+  ): number | undefined {
     const wait = hands?.count === count ? hands.wait : null;
-    if (!wait || answered > wait.after) return undefined;
+    // A handover opens the chat: one that was closed is so since then.
+    if (!wait || answered > wait.after || (closedAfter !== null && closedAfter >= wait.after)) return undefined;
     const isEchoed = messages.some(({ origin, seq }) => origin !== undefined && (seq ?? 0) > wait.after);
     return isEchoed ? undefined : wait.waitsSince;
   }
@@ -87,8 +83,4 @@ export class HandoverJudge {
     this.#world.check("handed", before !== to, () => `the chat was handed to ${to}, who had it`);
     book.handler = to;
   }
-}
-
-function placedAt(book: Book, seq: number | null): Row | undefined {
-  return book.in("messages").find(({ message }) => message.seq === seq);
 }

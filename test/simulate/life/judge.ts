@@ -12,6 +12,7 @@ import type { FileJudge } from "./file-judge.ts";
 import { HandoverJudge } from "./handover-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
+import { WorkJudge } from "./work-judge.ts";
 
 const KEPT_MS = 30 * 86_400_000;
 /** A due message waits this long for room in the queue. */
@@ -33,6 +34,7 @@ export class LifeJudge {
   readonly #changes: ChangeJudge;
   readonly #echoes: EchoJudge;
   readonly #handovers: HandoverJudge;
+  readonly #work: WorkJudge;
   readonly #files: FileJudge;
   /** The contents of the parts of each chat's latest attempt. */
   readonly #begun = new Map<string, readonly unknown[]>();
@@ -44,6 +46,7 @@ export class LifeJudge {
     this.#retention = retention;
     this.#content = content;
     this.#handovers = new HandoverJudge(world);
+    this.#work = new WorkJudge(world);
     this.#changes = new ChangeJudge(world);
     this.#echoes = new EchoJudge(world);
   }
@@ -86,7 +89,9 @@ export class LifeJudge {
       if (isPromoted && old.message.scheduledAt === row.message.scheduledAt) promoted.push(old);
     }
     this.#echoes.committed(chat, book);
-    this.#handovers.committed(chat, book);
+    const events = book.newEvents(chat.storage);
+    this.#handovers.committed(chat, book, events);
+    this.#work.committed(chat, book, events);
     this.#checkTurns(book, promoted);
     this.#files.committed(chat, book);
     this.#trackHead(chat, book);
@@ -100,11 +105,14 @@ export class LifeJudge {
     if (!book) return;
     this.#echoes.ended(chat, book);
     this.#handovers.ended(chat, book);
+    this.#work.ended(chat, book);
   }
 
   /** A chat tells its organization what its list of chats shows. */
   reported(report: ChatReport): void {
-    this.#changes.reported(this.#books.get(report.chatId), report);
+    const book = this.#books.get(report.chatId);
+    if (book) this.#work.reported(book, report);
+    this.#changes.reported(book, report);
   }
 
   /** A network has shown what a client does. */

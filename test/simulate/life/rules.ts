@@ -54,6 +54,8 @@ export const LIFE_INVARIANTS = {
   elsewhere: "a message that was written elsewhere is stored once, if it is none of the chat's own, and not lost",
   held: "it takes no place while the outcome of an attempt is open, for 90 seconds at most",
   handed: "a chat has one handler, the bot writes only while it has the chat, and a silent bot loses it",
+  worked:
+    "a chat is open, snoozed or closed as was asked last, a contact's message opens it, and a snooze ends in time",
   crossed: "a message with ifSeq follows the one that it names",
   key: "an idempotency key, or a network's id, returns its message in every state, and no other request's",
   times: "no message is created before the one before it",

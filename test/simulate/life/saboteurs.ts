@@ -7,6 +7,7 @@ import { ECHO_SABOTEURS } from "./echo-saboteurs.ts";
 import { FILE_SABOTEURS, RARE_FILE_SABOTEURS } from "./file-saboteurs.ts";
 import { HANDOVER_SABOTEURS } from "./handover-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
+import { WORK_SABOTEURS } from "./work-saboteurs.ts";
 
 /** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
 const PLAIN_SABOTEURS = wrongVersions({
@@ -187,6 +188,7 @@ export const COMMON_SABOTEURS = {
   ...FILE_SABOTEURS,
   ...ECHO_SABOTEURS,
   ...HANDOVER_SABOTEURS,
+  ...WORK_SABOTEURS,
 };
 
 export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS, ...RARE_FILE_SABOTEURS };

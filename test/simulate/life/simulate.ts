@@ -67,6 +67,8 @@ class Simulation {
   readonly #elsewhere: Elsewhere;
   /** Whether the channel has a bot. */
   readonly #hasBot: boolean;
+  /** Whether clients close chats and put them off. */
+  readonly #isWorked: boolean;
   /** Whether the channel's retention changes, and days pass. */
   readonly #retains: boolean;
   /** Pauses between operations, in milliseconds. */
@@ -88,6 +90,7 @@ class Simulation {
     this.#retains = world.random() < 0.25;
     this.#hasFiles = world.random() < 0.4;
     this.#hasBot = world.random() < 0.3;
+    this.#isWorked = world.random() < 0.3;
     this.#pauses = world.pick([
       [0, 50, 500, 5 * SECOND],
       [500, 5 * SECOND, MINUTE, 10 * MINUTE],
@@ -188,6 +191,7 @@ class Simulation {
       [this.#hasBot ? 12 : 0, () => clients.sendAsBot(chat, this.#plain(chat))],
       [this.#hasBot ? 5 : 0, () => clients.sendAsBot(chat, this.#scheduled())],
       [this.#hasBot ? 6 : 0, () => this.#handOver(chat)],
+      [this.#isWorked ? 8 : 0, () => this.#setState(chat)],
       [7, () => this.#race(chat)],
       isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
       [isWeb ? 0 : 10, () => this.#writeElsewhere(chat)],
@@ -227,6 +231,17 @@ class Simulation {
       world.after(world.between(0, 100), () => this.#clients.sendAsBot(chat, {}));
     }
     world.after(world.between(0, 100), () => this.#clients.handOver(chat));
+  }
+
+  /** A client closes the chat, puts it off or opens it, perhaps several times. */
+  #setState(chat: SimulatedObject): void {
+    const world = this.#world;
+    for (let n = world.between(1, 2); n > 0; n--) {
+      world.after(world.between(0, 3_000), () => {
+        const until = chat.now + world.pick(this.#ahead.filter((ms) => ms <= 5 * DAY));
+        this.#clients.setState(chat, world.pick(["closed", "closed", "snoozed", "snoozed", "open"]), until);
+      });
+    }
   }
 
   /** The company writes to the contact elsewhere, perhaps several times within seconds. */
