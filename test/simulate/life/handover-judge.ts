@@ -51,7 +51,8 @@ export class HandoverJudge {
     if (book.handler !== "bot") return;
     const rows = book.in("messages");
     const answered = rows.findLastIndex(({ columns }) => columns.by_bot === 1);
-    const after = book.hands?.after ?? 0;
+    // Nothing waits in a chat that was closed.
+    const after = Math.max(book.hands?.after ?? 0, book.closedAfter ?? 0);
     const waiting = rows
       .slice(answered + 1)
       .find(({ message: { direction, seq, standby } }) => direction === "INBOUND" && !standby && (seq ?? 0) > after);
