@@ -45,6 +45,8 @@ export const PURE = [
   "src/channels/telegram/render.ts",
   "src/channels/telegram/update.ts",
   "src/channels/telegram/webhook.ts",
+  "src/model/away.ts",
+  "src/model/handover.ts",
   "src/model/visitor.ts",
   "src/channels/web/spec.ts",
   "src/channels/web/identity.ts",

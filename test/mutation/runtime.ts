@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 
 // What the Workers runtime has and Node has not; `Uint8Array`'s own base64 and hex come with a flag of Node's.
 Object.assign(crypto.subtle, {
@@ -21,4 +22,6 @@ class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
     });
   }
 }
-Object.assign(globalThis, { FixedLengthStream, Cloudflare: { compatibilityFlags: {} } });
+const scheduler = { wait };
+
+Object.assign(globalThis, { FixedLengthStream, scheduler, Cloudflare: { compatibilityFlags: {} } });
