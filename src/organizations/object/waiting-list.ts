@@ -50,8 +50,8 @@ const SORTED = {
 
 /** How the chats of a list are found, and what else must hold of those that are. */
 interface Source {
-  /** Null for the chats of the ranges. */
-  table: { sql: string; order: Order } | null;
+  /** Null for the chats of the ranges. `of`: which of its rows are found. */
+  table: { sql: string; of: Condition[]; order: Order } | null;
   ranges: ActivityRange[];
   where: Condition[];
   /** Whether many rows can be examined to find a few. */
@@ -134,8 +134,9 @@ export class WaitingList {
   /** Whether chats came to another place of the list by mentions since a walk began, of the 1,000 newest. */
   hasMoved(list: Walked, channelIds: string[], start: number): boolean {
     const channels = new Set(channelIds);
-    const part = { after: null, upTo: null, limit: MAX_SORTED_CHATS };
-    const rows = this.#read(this.#sourceOf(list, channelIds), part);
+    const source = this.#sourceOf(list, channelIds);
+    const upTo = this.#placeAfter(source, null, MAX_SORTED_CHATS);
+    const rows = this.#read(source, { after: null, upTo, limit: MAX_SORTED_CHATS });
     return rows.some((row) => (row.move ?? 0) > start && channels.has(row.channel_id) && this.#isOf(row, list));
   }
 
@@ -165,9 +166,12 @@ export class WaitingList {
     const sorted = this.#sortedBy(list);
     if (sorted) {
       const { table, is } = SORTED[sorted];
-      const where = [{ sql: is, values: [list[sorted] ?? ""] }, ...conditionsOf({ ...list, [sorted]: undefined })];
-      const by = sorted === "mentioned" ? MENTIONED : order;
-      return { table: { sql: table, order: by }, ranges: [], where, isSparse: false };
+      const of = [{ sql: is, values: [list[sorted] ?? ""] }];
+      const where = conditionsOf({ ...list, [sorted]: undefined });
+      const isMentioned = sorted === "mentioned";
+      const found = { sql: table, of, order: isMentioned ? MENTIONED : order };
+      // A member can be mentioned in many chats.
+      return { table: found, ranges: [], where, isSparse: isMentioned && where.length > 0 };
     }
     if (!waiting && (typeof assignee === "string" || state !== undefined)) {
       const isOfMember = typeof assignee === "string";
@@ -177,7 +181,7 @@ export class WaitingList {
     }
     const where = conditionsOf(list);
     const sql = `chats indexed by chats_${waiting ?? "by_activity"}`;
-    return { table: { sql, order }, ranges: [], where, isSparse: where.length > 0 };
+    return { table: { sql, of: [], order }, ranges: [], where, isSparse: where.length > 0 };
   }
 
   /** The filter that few chats meet. A label and a person are in no index with a time: each message would write it. */
@@ -208,6 +212,7 @@ export class WaitingList {
     const [behind, until, sort] = isAscending ? [">", "<=", "asc"] : ["<", ">=", "desc"];
     const all = [
       { sql: `${time} is not null`, values: [] },
+      ...table.of,
       ...where,
       ...(after ? [{ sql: `(${time}, ${id}) ${behind} (?, ?)`, values: [after.at, after.id] }] : []),
       ...(upTo ? [{ sql: `(${time}, ${id}) ${until} (?, ?)`, values: [upTo.at, upTo.id] }] : []),

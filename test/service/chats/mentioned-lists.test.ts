@@ -300,7 +300,7 @@ test("a page of 25,000 mentions reads only its own chats", async () => {
   await rows(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25000)
     insert into chats (id, channel_id, state, life, address, metadata, created_at, active_at)
     select printf('cht_g%015d', n), '${channelId}', 'adopted', 1, 'contact ' || n, '{}', 1, n from numbers`);
-  await rows("update channels set chats = 25001");
+  await rows("update channels set chats = 25001, moves = 1");
   await rows(`insert into mentions (member_id, at, chat_id, move)
     select '${ann}', active_at, id, 1 from chats where active_at <= 25000`);
   const cost = async (query: string) => {
@@ -311,4 +311,13 @@ test("a page of 25,000 mentions reads only its own chats", async () => {
     return each.reduce((sum, read) => sum + read, 0);
   };
   expect(await cost(`mentioned=${ann}`)).toBeLessThan((await cost("")) + 80);
+  // A page examines 10,000 mentions, also if no chat of them is listed.
+  const closed = `/chats?mentioned=${ann}&state=closed`;
+  const first = (await api("GET", closed)).body;
+  expect(first).toMatchObject({ chats: [], pagination: { hasMore: true } });
+  await rows("update chats set work_state = 'closed' where id = 'cht_g000000000000001'");
+  const second = (await api("GET", `${closed}&before=${first.pagination.cursor}`)).body;
+  expect(second).toMatchObject({ chats: [], pagination: { hasMore: true } });
+  const third = (await api("GET", `${closed}&before=${second.pagination.cursor}`)).body;
+  expect(third).toMatchObject({ chats: [{ id: "cht_g000000000000001" }], pagination: { hasMore: false } });
 });
