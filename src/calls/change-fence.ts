@@ -7,10 +7,11 @@ const ENDS_AFTER_MS = 60_000;
 const BEGIN_WITHIN_MS = 20_000;
 
 /** The three steps of a change. `begin` and `end` tell the objects that cache what `commit` writes. */
-interface FencedChange<R> {
-  /** Resolves when nobody uses what the objects gave out before. */
-  begin: (change: string) => Promise<unknown>;
-  commit: () => Promise<R>;
+interface FencedChange<B, R> {
+  /** Resolves when nobody uses what the objects gave out before, with what the commit needs of them. */
+  begin: (change: string) => Promise<B>;
+  /** Writes first of all, because the objects cache nothing for a minute only. */
+  commit: (begun: B) => Promise<R>;
   end: (change: string, result: R) => Promise<unknown>;
   /** What the log says if the last step failed. */
   notEnded: { event: string; organizationId?: string };
@@ -22,13 +23,13 @@ interface FencedChange<R> {
  * change applies anyway, and the objects stop reading the directory a minute later.
  * @throws ApiError `unavailable` if the objects could not be notified before, or not in time
  */
-export async function commitFenced<R>({ begin, commit, end, notEnded }: FencedChange<R>): Promise<R> {
+export async function commitFenced<B, R>({ begin, commit, end, notEnded }: FencedChange<B, R>): Promise<R> {
   const change = crypto.randomUUID();
   const began = Date.now();
-  await begin(change);
+  const begun = await begin(change);
   const took = Date.now() - began;
   if (took > BEGIN_WITHIN_MS) throw unavailable(`telling the objects of a change took ${took} ms`);
-  const result = await commit();
+  const result = await commit(begun);
   // Not thrown, because the change is written.
   await warnIfFails(notEnded, () => end(change, result));
   return result;

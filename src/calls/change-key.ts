@@ -12,10 +12,24 @@ const BEGIN_TIMEOUT_MS = 20_000;
  * @throws ApiError `unavailable` if an object could not be notified before, or not in time
  */
 export function changeKeys<R>(env: Env, keyIds: readonly string[], commit: () => Promise<R>): Promise<R> {
+  return changeKeysAfter(env, keyIds, async () => null, commit);
+}
+
+/**
+ * As `changeKeys`, for a commit that depends on what an object knows.
+ * @param read asks the object when the change has begun
+ */
+export function changeKeysAfter<B, R>(
+  env: Env,
+  keyIds: readonly string[],
+  read: () => Promise<B>,
+  commit: (read: B) => Promise<R>,
+): Promise<R> {
   return commitFenced({
     begin: async (change) => {
       const [failed] = await begin(env, keyIds, change);
       if (failed) throw failed.error;
+      return answerWithin(BEGIN_TIMEOUT_MS, read);
     },
     commit,
     end: (change) => doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.endChange(change), NEARBY)),

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type * as z from "zod/mini";
 import { callObject, NEARBY } from "../calls/call-object.ts";
-import { changeKeys } from "../calls/change-key.ts";
+import { changeKeysAfter } from "../calls/change-key.ts";
 import { directory } from "../db/client.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
 import { rowOf } from "../db/rows.ts";
@@ -38,8 +38,8 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
     }
     const asRead = authority && [isKeyAsRead(before), authority.isAsRead, areCeilingsAsRead(db, authority)];
     const condition = and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt), ...(asRead ?? []));
-    const [key] = await changeKeys(env, [id], async () => {
-      const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash(), NEARBY);
+    const newestInUse = () => callObject(env.KEYS, id, (object) => object.admittedHash(), NEARBY);
+    const [key] = await changeKeysAfter(env, [id], newestInUse, async (admittedHash) => {
       // `previousUntil` is set by every rotation. In SQL, so that concurrent rotations see each other's result.
       const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
       // From now on: the change may have waited.

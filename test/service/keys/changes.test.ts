@@ -146,3 +146,14 @@ test("a change is not made if its first step takes so long that its objects may 
   expect((await api("GET", "/chats")).status).toBe(200);
   expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
 });
+
+test("a rotation is not written if it learns too late whether the newest secret is in use", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { id, api } = await warmKey();
+  const before = (await admin("GET", `/keys/${id}`)).body;
+  aroundCall("KEYS", "admittedHash", { after: () => vi.setSystemTime(Date.now() + 21_000) });
+  expectError(await admin("POST", `/keys/${id}/rotate`), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await admin("GET", `/keys/${id}`)).body).toEqual(before);
+  expect((await api("GET", "/chats")).status).toBe(200);
+});
