@@ -4,14 +4,14 @@ import { Delays, settingsOf } from "../jitter/delays.ts";
 import { type Report, redsOf, tableOf } from "../jitter/results.ts";
 import { Mistake } from "../support/mistake.ts";
 
-test("a plan has as many rounds as asked for, each with the next seed, and the three ways in turn", () => {
+test("a plan has as many rounds as asked for, each with the next seed, and the four ways in turn", () => {
   expect(planOf(["--times", "4", "--seed", "7", "test/service/chats"])).toMatchObject({
     files: ["test/service/chats"],
     rounds: [
       { seed: 7, way: "slow" },
       { seed: 8, way: "fast" },
-      { seed: 9, way: "loaded" },
-      { seed: 10, way: "slow" },
+      { seed: 9, way: "held" },
+      { seed: 10, way: "loaded" },
     ],
   });
 });
@@ -55,6 +55,21 @@ test("a slow run delays a share of the steps by up to 50 ms, and a few by 500", 
 test("a fast run delays nothing, and its short timers have no length", () => {
   const delays = new Delays("fast", 1, "a");
   expect([delays.next(), delays.timer(49), delays.timer(50)]).toEqual([0, 0, 50]);
+});
+
+test("a held run always delays the same kinds of calls, others in another file, and nothing else", () => {
+  const kinds = Array.from({ length: 400 }, (_, kind) => `to CHATS.method${kind}`);
+  const heldIn = (file: string) => {
+    const delays = new Delays("held", 1, file);
+    const held = () => kinds.filter((kind) => delays.next(kind) === 250);
+    expect(held()).toEqual(held());
+    expect([delays.next(), delays.timer(49)]).toEqual([0, 49]);
+    return held();
+  };
+  const [one, other] = [heldIn("a"), heldIn("b")];
+  expect(one.length).toBeGreaterThan(20);
+  expect(one.length).toBeLessThan(100);
+  expect(one).not.toEqual(other);
 });
 
 test("JITTER names a mode and a seed, and nothing else", () => {

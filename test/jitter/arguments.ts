@@ -3,18 +3,18 @@ import { parseArgs } from "node:util";
 import { Mistake, wholeNumber } from "../support/mistake.ts";
 
 /** How one round disturbs time: the delays' mode, and whether other processes want the cores too. */
-type Way = "slow" | "fast" | "loaded";
+type Way = "slow" | "fast" | "held" | "loaded";
 
-/** In each three rounds, each way once. */
-const WAYS: readonly Way[] = ["slow", "fast", "loaded"];
+/** In each four rounds, each way once. */
+const WAYS: readonly Way[] = ["slow", "fast", "held", "loaded"];
 
 export const USAGE = `npm run test:jitter -- [options] [files]
 
 Runs test files again and again while calls, responses, alarms, timers and frames come late at random.
 
-  --times <n>    how many rounds (3)
+  --times <n>    how many rounds (4)
   --seed <n>     the seed of the first round; each later one has the next number (a new one)
-  --way <way>    slow, fast or loaded: only this one (one after the other)
+  --way <way>    slow, fast, held or loaded: only this one (one after the other)
   --load <n>     how many processes take the cores in a loaded round (twice the cores)
   --workers <n>  how many files run at once (8: they mostly wait)
   --browser      the browser's tests instead of the service's
@@ -39,7 +39,7 @@ export function planOf(argv: string[]): Plan | null {
     args: argv,
     allowPositionals: true,
     options: {
-      times: { type: "string", default: "3" },
+      times: { type: "string", default: "4" },
       seed: { type: "string" },
       way: { type: "string" },
       load: { type: "string" },

@@ -4,10 +4,11 @@ import { Random } from "../support/random.ts";
  * How a run disturbs time.
  * - `slow`: calls, responses, alarms and timers come up to 50 ms late, and a few of them 500 ms.
  * - `fast`: pauses below 50 ms last no time at all.
+ * - `held`: some kinds of calls, such as each call of one method, always come late; all others do as ever.
  */
-export type Mode = "slow" | "fast";
+export type Mode = "slow" | "fast" | "held";
 
-const MODES: readonly Mode[] = ["slow", "fast"];
+const MODES: readonly Mode[] = ["slow", "fast", "held"];
 const USUAL_MS = 50;
 const RARE_MS = 500;
 /** Pauses shorter than this have no length in the fast mode, in milliseconds. Longer ones are deadlines. */
@@ -16,21 +17,32 @@ const SHORT_MS = 50;
 const SHARES = [0.02, 0.08, 0.25];
 /** Of the late steps, this share is very late. */
 const RARE_SHARE = 0.02;
+/** One of so many kinds of calls is held in a test file, and for so long, in milliseconds. */
+const KINDS_FOR_ONE_HELD = 8;
+const HELD_MS = 250;
 
 /** The delays of one test file, determined by the run's seed and the file's name. */
 export class Delays {
   readonly #mode: Mode;
+  readonly #salt: string;
   readonly #random: Random;
   readonly #share: number;
 
   constructor(mode: Mode, seed: number, file: string) {
     this.#mode = mode;
+    this.#salt = `${seed} ${file}`;
     this.#random = new Random(seed ^ hashOf(file));
     this.#share = this.#random.pick(SHARES);
   }
 
-  /** How late the next call, response or frame is, in milliseconds. */
-  next(): number {
+  /**
+   * How late the next call, response or frame is, in milliseconds.
+   * @param kind of call, if it has one, and whether it leaves or returns
+   */
+  next(kind = ""): number {
+    if (this.#mode === "held") {
+      return kind !== "" && hashOf(`${this.#salt} ${kind}`) % KINDS_FOR_ONE_HELD === 0 ? HELD_MS : 0;
+    }
     if (this.#mode === "fast" || this.#random.next() >= this.#share) return 0;
     return this.#random.next() < RARE_SHARE ? RARE_MS : this.#random.between(0, USUAL_MS);
   }
@@ -48,7 +60,7 @@ export function settingsOf(text: string | undefined): { mode: Mode; seed: number
   const [mode, seed] = text.split(":");
   const known = MODES.find((each) => each === mode);
   if (!known || !/^\d{1,10}$/.test(seed ?? ""))
-    throw new Error(`JITTER must be slow:<seed> or fast:<seed>, not ${text}`);
+    throw new Error(`JITTER must be slow:<seed>, fast:<seed> or held:<seed>, not ${text}`);
   return { mode: known, seed: Number(seed) };
 }
 

@@ -77,7 +77,7 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
   const child = spawn("vitest", ["run", "--config", "test/vitest.config.ts", ...chosen, ...report], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ORDER_SEED: String(seed), JITTER: `${way === "fast" ? "fast" : "slow"}:${seed}` },
+    env: { ...process.env, ORDER_SEED: String(seed), JITTER: `${way === "loaded" ? "slow" : way}:${seed}` },
   });
   const output = outputOf(child);
   const end = () => child.kill();

@@ -30,7 +30,7 @@ export function disturb(worker: typeof Worker): void {
     SEARCH_INDEXES: worker.SearchIndexObject,
   };
   for (const [name, objectClass] of Object.entries(classes)) {
-    disturbCalls(env[name as keyof typeof classes], methodsOf(objectClass));
+    disturbCalls(name, env[name as keyof typeof classes], methodsOf(objectClass));
     lateInTurn(objectClass.prototype, "alarm", (object) => object);
     for (const frame of ["webSocketMessage", "webSocketClose"]) {
       lateInTurn(objectClass.prototype, frame, (_object, socket) => socket as object);
@@ -49,16 +49,17 @@ export function beginFile(file: string): void {
   delays = settings && new Delays(settings.mode, settings.seed, file.slice(file.lastIndexOf("/test/")));
 }
 
-async function pause(): Promise<void> {
-  const ms = delays?.next() ?? 0;
+async function pause(kind?: string): Promise<void> {
+  const ms = delays?.next(kind) ?? 0;
   if (ms > 0) await plain.wait(ms);
 }
 
-function delayed(run: Run): Run {
+/** @param kind of call, if it can be held */
+function delayed(run: Run, kind?: string): Run {
   return async function (...given) {
-    await pause();
+    await pause(kind && `to ${kind}`);
     const answer = await run.apply(this, given);
-    await pause();
+    await pause(kind && `from ${kind}`);
     return answer;
   };
 }
@@ -97,12 +98,12 @@ function methodsOf(objectClass: { prototype: object }): string[] {
 }
 
 /** A stub stays the runtime's own, because tests hand it to the runtime; only its methods are others. */
-function disturbCalls(namespace: Any, methods: readonly string[]): void {
+function disturbCalls(name: string, namespace: Any, methods: readonly string[]): void {
   const own = namespace.getByName.bind(namespace) as Run;
   namespace.getByName = (...given: Any[]) => {
     const stub = own(...given);
     const wrapped = methods.map(
-      (method) => [method, delayed((...values) => own(...given)[method](...values))] as const,
+      (method) => [method, delayed((...values) => own(...given)[method](...values), `${name}.${method}`)] as const,
     );
     for (const [method, value] of wrapped) Object.defineProperty(stub, method, { value, configurable: true });
     const fetch = delayed((...values) => own(...given).fetch(...values));
