@@ -61,14 +61,14 @@ test("a held run always delays the same kinds of calls, others in another file, 
   const kinds = Array.from({ length: 400 }, (_, kind) => `to CHATS.method${kind}`);
   const heldIn = (file: string) => {
     const delays = new Delays("held", 1, file);
-    const held = () => kinds.filter((kind) => delays.next(kind) === 250);
+    const held = () => kinds.filter((kind) => delays.next(kind) === 500);
     expect(held()).toEqual(held());
     expect([delays.next(), delays.timer(49)]).toEqual([0, 49]);
     return held();
   };
   const [one, other] = [heldIn("a"), heldIn("b")];
-  expect(one.length).toBeGreaterThan(20);
-  expect(one.length).toBeLessThan(100);
+  expect(one.length).toBeGreaterThan(2);
+  expect(one.length).toBeLessThan(30);
   expect(one).not.toEqual(other);
 });
 

@@ -17,9 +17,9 @@ const SHORT_MS = 50;
 const SHARES = [0.02, 0.08, 0.25];
 /** Of the late steps, this share is very late. */
 const RARE_SHARE = 0.02;
-/** One of so many kinds of calls is held in a test file, and for so long, in milliseconds. */
-const KINDS_FOR_ONE_HELD = 8;
-const HELD_MS = 250;
+/** The share of kinds of calls that a test file holds, and for how long, in milliseconds. */
+const HELD_SHARE = 0.03;
+const HELD_MS = 500;
 
 /** The delays of one test file, determined by the run's seed and the file's name. */
 export class Delays {
@@ -41,7 +41,7 @@ export class Delays {
    */
   next(kind = ""): number {
     if (this.#mode === "held") {
-      return kind !== "" && hashOf(`${this.#salt} ${kind}`) % KINDS_FOR_ONE_HELD === 0 ? HELD_MS : 0;
+      return kind !== "" && new Random(hashOf(`${this.#salt} ${kind}`)).next() < HELD_SHARE ? HELD_MS : 0;
     }
     if (this.#mode === "fast" || this.#random.next() >= this.#share) return 0;
     return this.#random.next() < RARE_SHARE ? RARE_MS : this.#random.between(0, USUAL_MS);
