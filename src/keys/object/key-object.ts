@@ -80,7 +80,7 @@ export class KeyObject extends DurableObject<Env> {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
     isSettled: () => {
       this.#storedCounters();
-      return !this.#grants.mayBeHeld;
+      return !this.#grants.areAny;
     },
     settle: () => this.#settle(),
   });
@@ -172,7 +172,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#counters = decision.counters;
     this.#reservation = decision.reservation;
     const isFirstGrant = decision.ahead !== null && this.#addGrant(asked.call, decision.ahead.units, now);
-    const isSettled = decision.write && decision.reservation.units === 0 && !this.#grants.mayBeHeld;
+    const isSettled = decision.write && decision.reservation.units === 0 && !this.#grants.areAny;
     this.#count(record, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
     const isFirstUse = asked.hash === record.hash && asked.hash !== this.#admittedHash;
     if (isFirstUse) this.#admittedHash = asked.hash;
@@ -304,7 +304,7 @@ export class KeyObject extends DurableObject<Env> {
     return this.#counters;
   }
 
-  /** Stores what is only in memory, and releases what is reserved. @returns whether no isolate holds a grant */
+  /** Stores what is only in memory, and releases what is reserved. @returns whether each grant is accounted for */
   async #settle(): Promise<boolean> {
     const stats = this.#stats.current();
     if (stats) this.#endLostGrants({ ...stats, id: stats.keyId }, Date.now());
@@ -314,7 +314,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#counters = counters;
     this.#reservation = reservation;
     this.#store();
-    return !this.#grants.mayBeHeld;
+    return !this.#grants.areAny;
   }
 
   #store(): void {

@@ -22,7 +22,7 @@ interface CountStore {
   isSettled(): boolean;
   /**
    * Stores the numbers, and releases what is reserved and not used.
-   * @returns false if isolates may still hold units: then it must be called again
+   * @returns false if isolates may still hold or return units: then it must be called again
    */
   settle(): Promise<boolean>;
 }

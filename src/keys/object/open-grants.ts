@@ -36,6 +36,11 @@ export class OpenGrants {
     return this.#mayBeHeld;
   }
 
+  /** Whether one is not accounted for: an isolate may hold it, or may yet return what it did not use of it. */
+  get areAny(): boolean {
+    return this.#mayBeHeld || this.#grants.size > 0;
+  }
+
   /** What an instance before this one stored. */
   resume(mayBeHeld: boolean): void {
     this.#mayBeHeld = mayBeHeld;

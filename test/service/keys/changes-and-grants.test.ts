@@ -178,6 +178,21 @@ test("an alarm that rings while a grant is open leaves it counted, and rings aga
   expect(await alarmAt(key.object())).not.toBeNull();
 });
 
+test("a grant that is used up before a change counts, although its isolate returns nothing of it", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  for (let unit = 0; unit < 3; unit++) expect((await key.get()).status).toBe(200);
+  const changing = admin("PATCH", `/keys/${key.id}`, { name: "New" });
+  await key.waits.begun(1_000);
+  await key.waits.pass(1_000);
+  expect((await changing).status).toBe(200);
+  await runAlarm(key.object());
+  expect(await alarmAt(key.object())).toBe(Date.now() + 5_000);
+  await key.waits.pass(5_000);
+  await runAlarm(key.object());
+  expect(await key.stored()).toMatchObject({ stats: { admitted: 7 }, windowCount: 7, monthCount: 7 });
+});
+
 test("what is granted while an alarm waits for older grants is not forgotten", async () => {
   const key = await settlingKey();
   await getGrant(key);

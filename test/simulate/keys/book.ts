@@ -57,7 +57,8 @@ export interface Decision {
 
 interface Arrival {
   asked: AskedOfObject;
-  at: number;
+  /** When its instance was known to be lost, before it answered: until then it may have been counted. */
+  lostBy: number;
   isAnswered: boolean;
 }
 
@@ -93,10 +94,11 @@ export class KeyBook {
     this.clockChanges = clockChanges;
     this.losses.push(now);
     this.#open.clear();
+    for (const arrival of this.arrivals) if (!arrival.isAnswered) arrival.lostBy = Math.min(arrival.lostBy, now);
   }
 
-  arrived(asked: AskedOfObject, at: number): Arrival {
-    const arrival = { asked, at, isAnswered: false };
+  arrived(asked: AskedOfObject): Arrival {
+    const arrival = { asked, lostBy: Number.POSITIVE_INFINITY, isAnswered: false };
     this.arrivals.push(arrival);
     return arrival;
   }
@@ -169,7 +171,7 @@ export class KeyBook {
   /** What an object may have counted at most beside what was admitted, since `from`. */
   mostLost(decisions: Decision[], from: number): number {
     const known = decisions.reduce((sum, { granted, ahead, used }) => sum + granted + ahead - used, 0);
-    const unknown = this.arrivals.filter(({ at, isAnswered }) => at >= from && !isAnswered);
+    const unknown = this.arrivals.filter(({ lostBy, isAnswered }) => lostBy >= from && !isAnswered);
     const block = this.block();
     const losses = this.losses.filter((at) => at >= from).length;
     return known + unknown.reduce((sum, { asked }) => sum + asked.units + block, 0) + losses * block;

@@ -54,7 +54,7 @@ export class Judge {
     if (method !== "admit") return undefined;
     const asked = given[1] as AskedOfObject;
     book.returned(asked.returned ?? []);
-    const arrival = book.arrived(asked, this.#world.now);
+    const arrival = book.arrived(asked);
     return (value) => {
       arrival.isAnswered = true;
       const answer = fromText(value as ObjectAnswer);
