@@ -72,6 +72,8 @@ export class KeyBook {
   readonly arrivals: Arrival[] = [];
   /** The grants that may be open, by the call's id. */
   readonly #open = new Map<string, Decision>();
+  /** The calls whose isolate returned its grant, and uses none of a repeated one. */
+  readonly #returned = new Set<string>();
   readonly #refusals = new Map<string, number>();
   readonly #windows = new Map<number, { limit: number; used: number }>();
   readonly #months = new Map<string, number>();
@@ -104,13 +106,16 @@ export class KeyBook {
   }
 
   returned(grants: { id: string }[]): void {
-    for (const { id } of grants) this.#open.delete(id);
+    for (const { id } of grants) {
+      this.#open.delete(id);
+      this.#returned.add(id);
+    }
   }
 
   decided(decision: Decision): void {
     const { id, asked, ahead, windowStart, limit } = decision;
     this.decisions.set(id, decision);
-    if (ahead > 0) this.#open.set(asked.call, decision);
+    if (ahead > 0 && !this.#returned.has(asked.call)) this.#open.set(asked.call, decision);
     this.newestWindow = Math.max(this.newestWindow, windowStart);
     const { used = 0, limit: before = 0 } = this.#windows.get(windowStart) ?? {};
     this.#windows.set(windowStart, { used, limit: Math.max(before, limit) });
