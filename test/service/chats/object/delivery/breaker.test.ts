@@ -165,7 +165,7 @@ test("a channel that is repaired while its broken health is reported is ok, howe
     (breaker) => !breaker,
   );
   // A report of the repaired health that did not wait for the slow one would be over by now.
-  for (let trips = 0; trips < 20; trips++) await healthOf(chat.channelId);
+  for (let trips = 0; trips < 20; trips++) await breakerOf(chat.channelId);
   slow.open();
   await Promise.all([delivery, repair]);
   await runAlarm(env.CHANNELS.getByName(chat.channelId));
