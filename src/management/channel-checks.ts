@@ -7,7 +7,7 @@ import { channels } from "../db/schema.ts";
 import type { ChannelNews } from "../model/channel-warning.ts";
 import type { Inspection } from "../model/network.ts";
 import { warnIfFails } from "../platform/log.ts";
-import { type ChannelView, numbersOf, openColumn } from "./channels.ts";
+import { type ChannelView, numbersOf, openColumn } from "./present-channel.ts";
 
 export const CHECK_NAMES = ["credentials", "webhook", "network"] as const;
 /** `warns`: it works, but the network reports a problem. `unknown`: it could not be checked. */

@@ -17,17 +17,16 @@ import { ApiError } from "../model/error.ts";
 import { neededPermissions } from "../model/permission.ts";
 import { checkChannel } from "./channel-checks.ts";
 import {
-  type ChannelView,
   channelPatch,
   createChannel,
   newChannelBody,
   patchChannel,
-  presentChannel,
   readChannel,
   rotateIdentitySecret,
 } from "./channels.ts";
 import { eraseChannel } from "./erase.ts";
 import { overlapBody } from "./overlap.ts";
+import { type ChannelView, presentChannel } from "./present-channel.ts";
 import { registerChannel } from "./register-webhook.ts";
 import { checkRetention } from "./retention.ts";
 

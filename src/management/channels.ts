@@ -1,10 +1,8 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { callObject, NEARBY, placeObject } from "../calls/call-object.ts";
-import { callOrganization } from "../calls/call-organization.ts";
 import { CHANNEL_KINDS, KINDS } from "../channels/kinds.ts";
 import { ADAPTERS } from "../channels/registry.ts";
-import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { directory } from "../db/client.ts";
 import { regionOf } from "../db/region-of.ts";
 import { retryOnConflict } from "../db/retry-on-conflict.ts";
@@ -15,35 +13,19 @@ import { fault, parse } from "../http/validation.ts";
 import { newIdOf, type RequestAct } from "../keys/audited.ts";
 import { lastingAuthority } from "../keys/key-authority.ts";
 import type { Actor, Scope } from "../model/caller.ts";
-import type { ChannelSettings } from "../model/channel.ts";
-import type { ChannelKind } from "../model/channel-kind.ts";
-import { shownWarnings } from "../model/channel-warning.ts";
 import { requiredText } from "../model/field.ts";
 import { randomBase62 } from "../model/id.ts";
-import type { ChannelNumbers } from "../model/organization.ts";
-import { pick } from "../model/pick.ts";
-import { isoTime } from "../model/time.ts";
-import { causeOf, warnIfFails } from "../platform/log.ts";
-import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
+import { warnIfFails } from "../platform/log.ts";
+import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { checkBot, startBots, withBots } from "./bots.ts";
-import { channelLimitsBody, mergeLimits, presentChannelLimits, refreshOrganization } from "./limits.ts";
+import { checkOrigins, mergeSettings, readSettings } from "./channel-settings.ts";
+import { channelLimitsBody, mergeLimits, refreshOrganization } from "./limits.ts";
 import type { overlapBody } from "./overlap.ts";
+import { type ChannelView, numbersOf, openColumn, presentChannel } from "./present-channel.ts";
 import { retentionDays, startRetention } from "./retention.ts";
 
 type Channel = typeof channels.$inferSelect;
 type Credentials = Record<string, string>;
-
-/** Whose channels a request can reach, and how they are shown. */
-export interface ChannelView {
-  scope: Scope;
-  /** The origin of webhook URLs: the one that the client called. */
-  origin: string;
-  /**
-   * Whether verify tokens are shown. Anyone who has one can call the service like the network, and pose as a contact.
-   */
-  hasTokens: boolean;
-  actor: Actor;
-}
 
 const SECRET_LENGTH = 32;
 
@@ -221,70 +203,6 @@ export function isAsRead(row: Channel) {
   );
 }
 
-/** A channel as the API shows it, with only the last four characters of each credential. */
-export async function presentChannel(
-  env: Env,
-  { origin, hasTokens }: ChannelView,
-  channel: Channel,
-  numbers: ChannelNumbers | undefined,
-) {
-  const { createdAt, ...settings } = presentSettings(channel);
-  const { id, kind } = settings;
-  return {
-    ...settings,
-    ...(channel.verifyToken && {
-      credentials: channel.credentialHints,
-      webhook: {
-        url: `${origin}/hooks/${kind}/${id}`,
-        verifyToken: hasTokens ? await openColumn(env, id, "verify_token", channel.verifyToken) : null,
-      },
-    }),
-    health: presentHealth(channel, numbers),
-    createdAt,
-  };
-}
-
-/** What was set in a channel, without anything of its credentials. */
-export function presentSettings(channel: Channel) {
-  return {
-    ...pick(channel, "id", "organizationId", "kind", "name"),
-    settings: { ...KINDS[channel.kind].defaults, ...channel.settings },
-    limits: presentChannelLimits(channel.limits),
-    retentionDays: channel.retentionDays,
-    createdAt: isoTime(channel.createdAt),
-  };
-}
-
-/**
- * A channel's health as the API shows it. A channel whose object never reported its health works. `isVerified`: the
- * network has accepted a message, so its credentials are more than a claim. A web chat needs no network.
- */
-export function presentHealth(
-  { kind, createdAt }: Pick<Channel, "kind" | "createdAt">,
-  numbers: Pick<ChannelNumbers, "health" | "attempts"> | undefined,
-) {
-  const { state, reason, since } = numbers?.health ?? { state: "ok" as const, reason: null, since: createdAt };
-  const isVerified = kind === "web" || (numbers?.attempts.sent ?? 0) > 0;
-  const { warnings, unknown = {} } = numbers?.health ?? {};
-  return { state, reason, since: isoTime(since), isVerified, warnings: shownWarnings(warnings), unknown };
-}
-
-/** What the organization's object knows of a channel; undefined if nothing. */
-export async function numbersOf(env: Env, { id, organizationId }: Channel): Promise<ChannelNumbers | undefined> {
-  const { channels } = await callOrganization(env, organizationId, (organization) => organization.numbers([id], []));
-  return channels[0];
-}
-
-/** Null, with a log line, if no key opens it: the rest of the channel and the other channels must stay readable. */
-export async function openColumn(env: Env, id: string, column: string, sealed: string | null): Promise<string | null> {
-  try {
-    return await open(sealingKeys(env), { id, column }, sealed ?? "");
-  } catch (error) {
-    console.error({ event: "credential_not_readable", channelId: id, error: causeOf(error) });
-    return null;
-  }
-}
-
 /**
  * Makes the channel's object read its row again. With new credentials, a broken channel sends again at once.
  * @throws ApiError `unavailable` if the object does not respond. The row is stored, and the call can be repeated
@@ -312,24 +230,6 @@ function isOfBot(settings: Record<string, unknown> | null): boolean {
   return settings === null || "bot" in settings;
 }
 
-function mergeSettings(
-  { kind, settings, limits }: Channel,
-  patch: Record<string, unknown> | null,
-  newLimits: z.output<typeof channelPatch>["limits"],
-): ChannelSettings {
-  const merged = readSettings(kind, patch === null ? {} : { ...settings, ...patch });
-  // Under a lowered limit, what was set stays.
-  if (patch?.allowedOrigins) checkOrigins(merged, newLimits === undefined ? limits : mergeLimits(limits, newLimits));
-  return merged;
-}
-
-/** @throws ApiError `validation_failed` */
-function checkOrigins({ allowedOrigins = [] }: ChannelSettings, { origins = MAX_ORIGINS }: ChannelLimits): void {
-  if (allowedOrigins.length <= origins) return;
-  const text = `must have at most ${origins} entries. The operator can raise the channel's limits.origins`;
-  throw fault("settings.allowedOrigins", text);
-}
-
 /** A patch with all credentials does not open the old ones, so it can repair a channel whose sealing key was lost. */
 async function withNewCredentials(env: Env, before: Channel, patch: Record<string, unknown>) {
   const { id, kind, credentials, verifyToken } = before;
@@ -348,11 +248,6 @@ async function withNewCredentials(env: Env, before: Channel, patch: Record<strin
       verifyToken: await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)),
     }),
   };
-}
-
-function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {
-  // Removes undefined settings: a setting that is not chosen follows the default, even if a later version changes it.
-  return JSON.parse(JSON.stringify(parse(KINDS[kind].settings, settings, ["settings"])));
 }
 
 function hintsOf(credentials: Credentials): Record<string, string> {

@@ -22,8 +22,8 @@ import { ApiError, unavailable } from "../model/error.ts";
 import { isId } from "../model/id.ts";
 import { MAX_CONCURRENT, settleEach } from "../platform/concurrency.ts";
 import { causeOf } from "../platform/log.ts";
-import { type ChannelView, numbersOf, presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
+import { type ChannelView, numbersOf, presentChannel } from "./present-channel.ts";
 
 /** The maximum number of objects that one request deletes. */
 const OBJECTS_PER_REQUEST = 500;

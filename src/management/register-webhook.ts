@@ -5,7 +5,7 @@ import { rowOf } from "../db/rows.ts";
 import { channels } from "../db/schema.ts";
 import { fault } from "../http/validation.ts";
 import { ApiError } from "../model/error.ts";
-import type { ChannelView } from "./channels.ts";
+import type { ChannelView } from "./present-channel.ts";
 
 /**
  * Registers a channel's webhook at its network.

@@ -22,7 +22,7 @@ import type {
 import { pick } from "../model/pick.ts";
 import { RESPONSE_CLASSES, type ResponseClass, responseTimes } from "../model/response-time.ts";
 import { isoTimeOrNull } from "../model/time.ts";
-import { presentHealth } from "./channels.ts";
+import { presentHealth } from "./present-channel.ts";
 
 /** The query of `GET /stats`. */
 export const ownStatsQuery = z.extend(pageQuery, { label: queryText(64) });

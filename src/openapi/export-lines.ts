@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { presentSettings } from "../management/channels.ts";
+import type { presentSettings } from "../management/present-channel.ts";
 import { channelSchema, labelSchema, memberSchema, replySchema, templateSchema } from "./operator/resources.ts";
 import { chatSchema, messageSchema, noteSchema } from "./resources.ts";
 import { count, id, resource, text } from "./typed-schema.ts";

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
 import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../management/channel-checks.ts";
-import type { presentChannel } from "../../management/channels.ts";
 import { DEFAULT_MAX_KEYS } from "../../management/key-ceilings.ts";
 import type { LeftBehind } from "../../management/left-behind.ts";
 import type { presentMember } from "../../management/members.ts";
 import type { ShownOrganization } from "../../management/organizations.ts";
+import type { presentChannel } from "../../management/present-channel.ts";
 import type { registerChannel } from "../../management/register-webhook.ts";
 import type { presentReply } from "../../management/replies.ts";
 import type { Resealed } from "../../management/reseal.ts";
