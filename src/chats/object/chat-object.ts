@@ -171,6 +171,7 @@ export class ChatObject extends DurableObject<Env> {
       if (answer.outcome === "stored") {
         await (answer.awayDoc === undefined ? this.parts.announce() : this.#startDelivery(identity));
       }
+      await this.parts.contact.saved();
       return answer;
     });
   }
@@ -183,6 +184,7 @@ export class ChatObject extends DurableObject<Env> {
       if (answer.outcome === "stored") await this.parts.announce();
       // The first call may have stored it and lost the alarm.
       else await this.parts.due.standBy();
+      await this.parts.contact.saved();
       return answer;
     });
   }
@@ -194,9 +196,11 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Applies a status from the network. It may arrive before the answer to the send, twice, or late. */
   applyStatus(as: AsOwner, channelId: string, news: rpc.StatusNews): Promise<rpc.ApplyStatusAnswer> {
-    return this.#forOwner(as, (identity) => {
+    return this.#forOwner(as, async (identity) => {
       if (identity.channelId !== channelId) return UNKNOWN;
-      return this.parts.queue.applyStatus(news) ? { outcome: "ok" } : { outcome: "no_message" };
+      if (!this.parts.queue.applyStatus(news)) return { outcome: "no_message" };
+      await this.parts.contact.saved();
+      return { outcome: "ok" };
     });
   }
 

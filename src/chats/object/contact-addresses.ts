@@ -2,6 +2,8 @@ import { answerWithin } from "../../calls/call-object.ts";
 import { callOrganization } from "../../calls/call-organization.ts";
 import type { ChatIdentity } from "../../model/chat-answers.ts";
 import type { PartRefusal } from "../../model/network.ts";
+import { SYSTEM_CLOCK } from "../../platform/clock.ts";
+import { inTime } from "../../platform/deadline.ts";
 import type { DuePart, DueWork } from "../../platform/object/due-work.ts";
 import type { Adoption } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -9,6 +11,8 @@ import type { MessageLog } from "./log/message-log.ts";
 /** More addresses than any real contact has. Addresses are never removed. */
 export const MAX_ADDRESSES = 50;
 const CALL_TIMEOUT_MS = 10_000;
+/** How long a network that named a new address waits until it is saved. */
+const SAVED_WITHIN_MS = 2_000;
 
 /** The contact's public name, and whether the organization's object still lacks it. */
 interface StoredUsername {
@@ -31,6 +35,8 @@ interface Parts {
  */
 export class ContactAddresses implements DuePart {
   readonly #parts: Parts;
+  /** The save under way. */
+  #saving: Promise<void> | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -127,6 +133,25 @@ export class ContactAddresses implements DuePart {
   }
 
   async run(): Promise<void> {
+    const saving = this.#save();
+    this.#saving = saving;
+    try {
+      await saving;
+    } finally {
+      if (this.#saving === saving) this.#saving = undefined;
+    }
+  }
+
+  /**
+   * Resolves when the organization's object has what was learned a moment ago: the contact may write, or choose
+   * something, by a new address alone. Never throws. After two seconds without an answer, the alarm saves it later.
+   */
+  async saved(): Promise<void> {
+    const saving = this.#saving?.catch(() => {});
+    if (saving) await inTime(SYSTEM_CLOCK, SAVED_WITHIN_MS, saving);
+  }
+
+  async #save(): Promise<void> {
     const identity = this.#parts.adoption.identity();
     const saved = this.#list("pending");
     const username = this.#kv.get<StoredUsername>("username");

@@ -1,6 +1,4 @@
-import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { workIsDone } from "../../support/alarms.ts";
 import { browser, signInMember } from "../../support/console.ts";
 import { admin, call, created, expectError, expectFaults, newChat, newKey } from "../../support/harness.ts";
 import { taken, whatsappText } from "../inbound/webhook-calls.ts";
@@ -90,12 +88,10 @@ test("one call with several words counts each", async () => {
 });
 
 test("the contact is found by its user id, by the contacts of the call, and as the only contact", async () => {
-  const { chatId, channelId, contact, says, marketing, choose } = await place();
+  const { channelId, contact, says, marketing, choose } = await place();
   const who = { wa_id: contact, user_id: "DE.maya" };
   taken(await says("Hi"));
   taken(await fromMeta(channelId, "messages", whatsappText(who, "I have a user id")));
-  // The chat tells its organization of the id.
-  await workIsDone(env.CHATS.getByName(chatId));
   const at = seconds();
   taken(await choose("stop", at, { user_id: "DE.maya" }));
   expect(await marketing()).toMatchObject({ optedOut: true, at: iso(at) });
