@@ -21,6 +21,7 @@ import { retain } from "../chats/object/retention/fixtures.ts";
 import { chatPlace } from "../chats/object/scheduled/fixtures.ts";
 import { addWebhook, fakeReceiver } from "../webhooks/receiver.ts";
 import { checkOf, runCron } from "./cron.ts";
+import { checkCallsOf, loseAlarm, overdue } from "./overdue-chats.ts";
 
 stopTheClock();
 
@@ -156,25 +157,6 @@ test("after ten minutes without writes, everything that was acknowledged leaves 
   expect(await left()).toEqual(nothing);
 });
 
-/** An organization with chats that each had a scheduled message, whose time and alarm have passed. */
-async function overdue(count: number) {
-  const place = await newOrganization();
-  const { api, channelId, organizationId } = place;
-  const objects: DurableObjectStub[] = [];
-  for (let n = 0; n < count; n++) {
-    const { id } = await newChat(api, channelId);
-    const object = env.CHATS.getByName(id);
-    await chatPlace(api, id).schedule(MINUTE);
-    await runAlarm(object);
-    await loseAlarm(object);
-    objects.push(object);
-  }
-  const organization = env.ORGANIZATIONS.getByName(organizationId);
-  await runAlarm(organization);
-  pass(4 * MINUTE);
-  return { ...place, objects, organization };
-}
-
 /** Counts the calls of overdue chats, and how many were under way at most. */
 function countAtOnce() {
   let [calls, underWay, most] = [0, 0, 0];
@@ -188,10 +170,6 @@ function countAtOnce() {
     }
   });
   return { calls: () => calls, most: () => most };
-}
-
-function loseAlarm(object: DurableObjectStub): Promise<void> {
-  return runInDurableObject(object, (_object, { storage }) => storage.deleteAlarm());
 }
 
 test("what is overdue only gets an alarm, 20 at once, spread over half a minute", async () => {
@@ -210,35 +188,8 @@ test("what is overdue only gets an alarm, 20 at once, spread over half a minute"
   for (const object of objects) expect(await rowsOf(object, hasMessages)).toEqual([]);
 });
 
-test("10,000 overdue chats are called 20 at once, each once, also if another run comes meanwhile", async () => {
-  const { organizationId, organization } = await overdue(1);
-  await runInDurableObject(organization, (_object, { storage }) => {
-    storage.sql.exec(`with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < 10000)
-      insert into chats (id, channel_id, state, life, address, metadata, created_at, active_at, report, depth,
-        next_scheduled_at, next_due_at, oldest)
-      select 'cht_g' || printf('%015d', n), channel_id, state, life, n, metadata, created_at, active_at, 1, n % 3 == 0,
-        iif(n % 2 == 0, n, null), iif(n % 3 == 1, n, null), iif(n % 3 == 0 or n % 6 == 5, n, null)
-      from numbers, (select * from chats limit 1)`);
-  });
-  const called: string[] = [];
-  let [underWay, most] = [0, 0];
-  const { CHATS } = env;
-  vi.spyOn(CHATS, "getByName").mockImplementation(((id: string) => ({
-    async checkAlarm() {
-      called.push(id);
-      most = Math.max(most, ++underWay);
-      await scheduler.wait(0);
-      underWay--;
-      return false;
-    },
-  })) as never);
-  for (let runs = 0; called.length < 10_000 && runs < 25; runs++) {
-    await Promise.all([checkOf(organizationId), checkOf(organizationId)]);
-    pass(MINUTE / 2);
-    await runAlarm(organization);
-  }
-  expect([called.length, new Set(called).size, most]).toEqual([10_000, 10_000, 20]);
-});
+test("2,000 overdue chats are called 20 at once, each once, also if another run comes meanwhile", () =>
+  checkCallsOf(2_000));
 
 test("if nothing is overdue, nothing is called and nothing is written", async () => {
   const { api, organizationId, channelId } = await newOrganization();
