@@ -104,6 +104,8 @@ export class Book {
   /** The state of the work as the events tell it, and the seq of the newest message when the chat was last closed. */
   work: WorkStatus = { state: "open", snoozedUntil: null };
   closedAfter: number | null = null;
+  /** The labels as of the last commit. */
+  labels: readonly string[] = [];
   /** The channel allows no attempt before this time of the world. */
   heldUntil = 0;
 

@@ -95,6 +95,16 @@ export class Clients extends Requests {
     });
   }
 
+  /** `PUT` and `DELETE /chats/{id}/labels/{labelId}`. */
+  label(chat: SimulatedObject, labelId: string, isGiven: boolean): void {
+    this.request("label", async ({ env }) => {
+      const { outcome } = await this.#service.callChat(env, CALLER, chat.name, (stub, as) =>
+        stub.label(as, labelId, isGiven),
+      );
+      if (outcome === "not_reported") throw Object.assign(new Error("Not reported"), { code: "unavailable" });
+    });
+  }
+
   /** The same request again, with its idempotency key; now and then the key comes with another body. */
   repeat(): void {
     if (this.#keyed.length === 0) return;

@@ -10,6 +10,7 @@ import { type ContentJudge, isBlank, saidBy } from "./content-judge.ts";
 import { EchoJudge } from "./echo-judge.ts";
 import type { FileJudge } from "./file-judge.ts";
 import { HandoverJudge } from "./handover-judge.ts";
+import { LabelJudge } from "./label-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
 import { WorkJudge } from "./work-judge.ts";
@@ -35,6 +36,7 @@ export class LifeJudge {
   readonly #echoes: EchoJudge;
   readonly #handovers: HandoverJudge;
   readonly #work: WorkJudge;
+  readonly labels: LabelJudge;
   readonly #files: FileJudge;
   /** The contents of the parts of each chat's latest attempt. */
   readonly #begun = new Map<string, readonly unknown[]>();
@@ -47,6 +49,7 @@ export class LifeJudge {
     this.#content = content;
     this.#handovers = new HandoverJudge(world);
     this.#work = new WorkJudge(world);
+    this.labels = new LabelJudge(world);
     this.#changes = new ChangeJudge(world);
     this.#echoes = new EchoJudge(world);
   }
@@ -92,6 +95,7 @@ export class LifeJudge {
     const events = book.newEvents(chat.storage);
     this.#handovers.committed(chat, book, events);
     this.#work.committed(chat, book, events);
+    this.labels.committed(chat, book, events);
     this.#checkTurns(book, promoted);
     this.#files.committed(chat, book);
     this.#trackHead(chat, book);
@@ -106,12 +110,14 @@ export class LifeJudge {
     this.#echoes.ended(chat, book);
     this.#handovers.ended(chat, book);
     this.#work.ended(chat, book);
+    this.labels.ended(chat, book);
   }
 
   /** A chat tells its organization what its list of chats shows. */
   reported(report: ChatReport): void {
     const book = this.#books.get(report.chatId);
     if (book) this.#work.reported(book, report);
+    this.labels.reported(report);
     this.#changes.reported(book, report);
   }
 

@@ -56,6 +56,7 @@ export const LIFE_INVARIANTS = {
   handed: "a chat has one handler, the bot writes only while it has the chat, and a silent bot loses it",
   worked:
     "a chat is open, snoozed or closed as was asked last, a contact's message opens it, and a snooze ends in time",
+  labeled: "a chat has the labels that it was given, each once, and its organization knows them",
   crossed: "a message with ifSeq follows the one that it names",
   key: "an idempotency key, or a network's id, returns its message in every state, and no other request's",
   times: "no message is created before the one before it",

@@ -6,6 +6,7 @@ import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
 import { ECHO_SABOTEURS } from "./echo-saboteurs.ts";
 import { FILE_SABOTEURS, RARE_FILE_SABOTEURS } from "./file-saboteurs.ts";
 import { HANDOVER_SABOTEURS } from "./handover-saboteurs.ts";
+import { LABEL_SABOTEURS, RARE_LABEL_SABOTEURS } from "./label-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 import { WORK_SABOTEURS } from "./work-saboteurs.ts";
 
@@ -189,6 +190,12 @@ export const COMMON_SABOTEURS = {
   ...ECHO_SABOTEURS,
   ...HANDOVER_SABOTEURS,
   ...WORK_SABOTEURS,
+  ...LABEL_SABOTEURS,
 };
 
-export const LIFE_SABOTEURS = { ...COMMON_SABOTEURS, ...RARE_SABOTEURS, ...RARE_FILE_SABOTEURS };
+export const LIFE_SABOTEURS = {
+  ...COMMON_SABOTEURS,
+  ...RARE_SABOTEURS,
+  ...RARE_FILE_SABOTEURS,
+  ...RARE_LABEL_SABOTEURS,
+};

@@ -19,6 +19,7 @@ import { Elsewhere } from "./elsewhere.ts";
 import { checkEnd } from "./end.ts";
 import { FileJudge } from "./file-judge.ts";
 import { LifeJudge } from "./judge.ts";
+import { LABELS } from "./label-judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
 import { ChannelRetention } from "./retention.ts";
@@ -69,6 +70,8 @@ class Simulation {
   readonly #hasBot: boolean;
   /** Whether clients close chats and put them off. */
   readonly #isWorked: boolean;
+  /** Whether clients give chats labels. */
+  readonly #isLabeled: boolean;
   /** Whether the channel's retention changes, and days pass. */
   readonly #retains: boolean;
   /** Pauses between operations, in milliseconds. */
@@ -91,6 +94,7 @@ class Simulation {
     this.#hasFiles = world.random() < 0.4;
     this.#hasBot = world.random() < 0.3;
     this.#isWorked = world.random() < 0.3;
+    this.#isLabeled = world.random() < 0.3;
     this.#pauses = world.pick([
       [0, 50, 500, 5 * SECOND],
       [500, 5 * SECOND, MINUTE, 10 * MINUTE],
@@ -192,6 +196,7 @@ class Simulation {
       [this.#hasBot ? 5 : 0, () => clients.sendAsBot(chat, this.#scheduled())],
       [this.#hasBot ? 6 : 0, () => this.#handOver(chat)],
       [this.#isWorked ? 8 : 0, () => this.#setState(chat)],
+      [this.#isLabeled ? 8 : 0, () => this.#label(chat)],
       [7, () => this.#race(chat)],
       isWeb ? [20, () => this.#visit(chat)] : [14, () => this.#write(chat)],
       [isWeb ? 0 : 10, () => this.#writeElsewhere(chat)],
@@ -242,6 +247,18 @@ class Simulation {
         this.#clients.setState(chat, world.pick(["closed", "closed", "snoozed", "snoozed", "open"]), until);
       });
     }
+  }
+
+  /** Clients give a chat labels and take them off, and now and then the organization deletes one. */
+  #label(chat: SimulatedObject): void {
+    const world = this.#world;
+    const { labels } = this.#judge;
+    for (let n = world.between(1, 3); n > 0; n--) {
+      const labelId = world.pick(LABELS);
+      const isGiven = world.random() < 0.7;
+      world.after(world.between(0, world.pick([50, 3_000])), () => this.#clients.label(chat, labelId, isGiven));
+    }
+    if (world.random() < 0.1) world.after(world.between(0, 3_000), () => labels.deleteLabel(world.pick(LABELS)));
   }
 
   /** The company writes to the contact elsewhere, perhaps several times within seconds. */
@@ -517,6 +534,7 @@ class Simulation {
           const bot = this.#hasBot ? { bot: BOT } : {};
           return { outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0, retention, ...bot };
         },
+        labelsAmong: (ids: string[]) => ids.filter((id) => this.#judge.labels.existing.has(id)),
         chatGone: (chatId: string, life: number) => this.#gone(chatId, life),
       }),
       CHANNELS: calls.stub(party, {
