@@ -10,7 +10,7 @@ import { type channelLimitsBody, mergeLimits } from "./limits.ts";
 type Channel = typeof channels.$inferSelect;
 
 /**
- * The settings of a new channel.
+ * Reads the settings of a channel that a client sent.
  * @throws ApiError `validation_failed`
  */
 export function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {

@@ -35,8 +35,10 @@ interface Parts {
  */
 export class ContactAddresses implements DuePart {
   readonly #parts: Parts;
-  /** The save under way. */
-  #saving: Promise<void> | undefined;
+  /** The last save, which may be under way. */
+  #saving: Promise<void> = Promise.resolve();
+  /** Until when networks wait for the addresses that are pending, Unix milliseconds; null if none has waited. */
+  #waitUntil: number | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -118,8 +120,10 @@ export class ContactAddresses implements DuePart {
     ];
     const added = [...new Set(addresses)].filter((address) => !known.includes(address));
     const kept = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length));
-    if (kept.length > 0) this.#kv.put("pending", [...this.#list("pending"), ...kept]);
-    return kept.length > 0;
+    if (kept.length === 0) return false;
+    this.#kv.put("pending", [...this.#list("pending"), ...kept]);
+    this.#waitUntil = null;
+    return true;
   }
 
   /** Whether the organization's object still lacks something. */
@@ -132,47 +136,60 @@ export class ContactAddresses implements DuePart {
     return this.hasPending ? now : null;
   }
 
-  async run(): Promise<void> {
-    const saving = this.#save();
-    this.#saving = saving;
-    try {
-      await saving;
-    } finally {
-      if (this.#saving === saving) this.#saving = undefined;
-    }
+  run(): Promise<void> {
+    this.#saving = this.#save();
+    return this.#saving;
   }
 
   /**
-   * Resolves when the organization's object has what was learned a moment ago: the contact may write, or choose
-   * something, by a new address alone. Never throws. After two seconds without an answer, the alarm saves it later.
+   * Resolves when the organization's object has all addresses: the contact may write, or choose something, by a new one
+   * alone. Never throws. All who wait for the same addresses wait two seconds together, or until the save fails; the
+   * alarm saves them then.
    */
   async saved(): Promise<void> {
-    const saving = this.#saving?.catch(() => {});
-    if (saving) await inTime(SYSTEM_CLOCK, SAVED_WITHIN_MS, saving);
+    if (this.#list("pending").length === 0) return;
+    const now = Date.now();
+    this.#waitUntil ??= now + SAVED_WITHIN_MS;
+    // At most that, if the clock was set back.
+    const leftMs = Math.min(SAVED_WITHIN_MS, this.#waitUntil - now);
+    if (leftMs <= 0) return;
+    // If it is not under way: an instance before this one learned them, or an earlier save failed.
+    this.#parts.due.start(this, true);
+    const saving = this.#saving.catch(() => {
+      this.#waitUntil = now;
+    });
+    await inTime(SYSTEM_CLOCK, leftMs, saving);
   }
 
+  /** Also what is learned meanwhile. */
   async #save(): Promise<void> {
+    while (this.hasPending && (await this.#saveNext()));
+  }
+
+  /** @returns whether the chat is still there */
+  async #saveNext(): Promise<boolean> {
     const identity = this.#parts.adoption.identity();
     const saved = this.#list("pending");
     const username = this.#kv.get<StoredUsername>("username");
     const news = username?.isPending ? username.text : undefined;
-    if (!identity || !this.hasPending) return;
+    if (!identity) return false;
     const { organizationId, chatId, life } = identity;
     await answerWithin(CALL_TIMEOUT_MS, () =>
       callOrganization(this.#parts.env, organizationId, (organization) =>
         organization.addAddresses(chatId, life, saved, news),
       ),
     );
-    if (!this.#parts.adoption.exists(life)) return;
+    if (!this.#parts.adoption.exists(life)) return false;
     if (username && this.#kv.get<StoredUsername>("username")?.text === username.text) {
       if (username.isPending) this.#kv.put("username", { text: username.text, isPending: false });
     }
-    if (saved.length === 0) return;
+    if (saved.length === 0) return true;
     const isLeft = (address: string) => !saved.includes(address);
     const left = this.#list("pending").filter(isLeft);
     this.#kv.put("addresses", [...this.#list("addresses").filter(isLeft), ...saved]);
     if (left.length > 0) this.#kv.put("pending", left);
     else this.#kv.delete("pending");
+    return true;
   }
 
   get #kv(): SyncKvStorage {

@@ -79,7 +79,8 @@ export class OpenGrants {
       // The oldest come first.
       if (now - grant.grantedAt < FORGOTTEN_AFTER_MS) break;
       this.#grants.delete(id);
-      this.#mayBeUnknown = true;
+      // After a change none is held.
+      this.#mayBeUnknown ||= this.#mayBeHeld;
       lost.push(grant);
     }
     return lost;

@@ -1,10 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { aroundCall } from "../../../../support/faults.ts";
-import { type Answer, send } from "../../../../support/harness.ts";
+import { send } from "../../../../support/harness.ts";
 import { accept, acceptAs, fakeNetworks, hanging, inTurn, lost, type Script } from "../../../../support/networks.ts";
-import { gate } from "../../../../support/until.ts";
-import { fromMeta, taken, tellStatus, whatsappStatus, whatsappText } from "../../../inbound/webhook-calls.ts";
+import { fromMeta, taken, tellStatus, whatsappStatus } from "../../../inbound/webhook-calls.ts";
 import { type Conversation, chatOf, conversation, newNetworkChannel, pass, stopTheClock } from "./conversation.ts";
 
 stopTheClock();
@@ -118,33 +116,6 @@ test("a status without our ids finds its message by any address of the contact, 
   const byUser = { biz_opaque_callback_data: undefined, recipient_id: undefined, recipient_user_id: "BR.1" };
   await message.tell("read", byUser);
   expect(await message.state()).toBe("READ");
-});
-
-test.each<[string, (sent: Conversation & { id: string }) => Promise<Answer>]>([
-  ["status", (sent) => tellStatus(sent, sent.id, "delivered", { id: WAMID, recipient_user_id: "BR.2" })],
-  [
-    "message",
-    ({ channel, address }) =>
-      fromMeta(channel, [whatsappText({ wa_id: address, user_id: "BR.2" }, "I have a user id")]),
-  ],
-])("a %s that names a new address is acknowledged once the contact is found by it", async (_what, tell) => {
-  const message = await sentMessage();
-  await message.run();
-  const found = async () =>
-    (await message.api("GET", `/chats?channel=${message.channelId}&contact=BR.2`)).body.chats.length;
-  // From then on, the contact's messages go to the chat alone.
-  taken(await fromMeta(message.channel, [whatsappText({ wa_id: message.address }, "Hi")]));
-  const slow = gate("the save of the address");
-  aroundCall("ORGANIZATIONS", "addAddresses", { before: slow.pass });
-  let isAcknowledged = false;
-  const acknowledged = tell(message).finally(() => {
-    isAcknowledged = true;
-  });
-  await slow.reached();
-  expect([await found(), isAcknowledged]).toEqual([0, false]);
-  slow.open();
-  taken(await acknowledged);
-  expect(await found()).toBe(1);
 });
 
 test.each([
