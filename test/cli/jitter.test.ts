@@ -16,6 +16,10 @@ test("a plan has as many rounds as asked for, each with the next seed, and the f
   });
 });
 
+test("the browser's tests have the ways that disturb a page", () => {
+  expect(planOf(["--browser", "--times", "3"])?.rounds.map(({ way }) => way)).toEqual(["slow", "fast", "loaded"]);
+});
+
 test("one way can be asked for, and a new seed is chosen if none is given", () => {
   const [first, second] = [planOf(["--way", "fast", "--times", "2"]), planOf([])].map((plan) => plan?.rounds ?? []);
   expect(first?.map(({ way }) => way)).toEqual(["fast", "fast"]);
@@ -26,6 +30,7 @@ test.each([
   ["--times", "0"],
   ["--seed", "x"],
   ["--way", "wild"],
+  ["--browser", "--way", "held"],
   ["--load", "none"],
 ])("%s %s is a mistake", (...argv) => {
   expect(() => planOf(argv)).toThrow(Mistake);

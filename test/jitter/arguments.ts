@@ -7,6 +7,8 @@ type Way = "slow" | "fast" | "held" | "loaded";
 
 /** In each four rounds, each way once. */
 const WAYS: readonly Way[] = ["slow", "fast", "held", "loaded"];
+/** Only calls of objects are held, and pages make none. */
+const BROWSER_WAYS: readonly Way[] = ["slow", "fast", "loaded"];
 
 export const USAGE = `npm run test:jitter -- [options] [files]
 
@@ -14,7 +16,7 @@ Runs test files again and again while calls, responses, alarms, timers and frame
 
   --times <n>    how many rounds (4)
   --seed <n>     the seed of the first round; each later one has the next number (a new one)
-  --way <way>    slow, fast, held or loaded: only this one (one after the other)
+  --way <way>    slow, fast, held (not with --browser) or loaded: only this one (one after the other)
   --load <n>     how many processes take the cores in a loaded round (twice the cores)
   --workers <n>  how many files run at once (8: they mostly wait)
   --browser      the browser's tests instead of the service's
@@ -50,10 +52,11 @@ export function planOf(argv: string[]): Plan | null {
   });
   if (values.help) return null;
   const first = values.seed === undefined ? randomInt(1, 1_000_000_000) : wholeNumber("seed", values.seed);
-  const only = values.way === undefined ? null : wayOf(values.way);
+  const ways = values.browser ? BROWSER_WAYS : WAYS;
+  const only = values.way === undefined ? null : wayOf(values.way, ways);
   const rounds = Array.from({ length: wholeNumber("times", values.times) }, (_, index) => ({
     seed: first + index,
-    way: only ?? (WAYS[index % WAYS.length] as Way),
+    way: only ?? (ways[index % ways.length] as Way),
   }));
   return {
     files: positionals,
@@ -64,8 +67,8 @@ export function planOf(argv: string[]): Plan | null {
   };
 }
 
-function wayOf(text: string): Way {
-  const way = WAYS.find((each) => each === text);
-  if (!way) throw new Mistake(`--way must be one of ${WAYS.join(", ")}`);
+function wayOf(text: string, ways: readonly Way[]): Way {
+  const way = ways.find((each) => each === text);
+  if (!way) throw new Mistake(`--way must be one of ${ways.join(", ")}`);
   return way;
 }

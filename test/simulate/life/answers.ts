@@ -54,12 +54,12 @@ export class AnswerJudge {
       asked.acts.push({ method, messageId: given[1] as string, emoji: given[2] as string | null });
     }
     if (method === "change" && asked) this.#changes.arrived(asked, given[1] as MessageChange);
-    const [labelId, isGiven] = given.slice(1) as [string, boolean];
-    const labeled = method === "label" ? this.#judge.labels.called(chat, labelId, isGiven) : null;
+    const labeled = method === "label" ? this.#judge.labels.called(chat, given) : null;
     const hadSoon = asked ? asked.hasSoon(chat.now) || asked.holds : false;
     const hadFiles = asked && this.#files.entries(chat, asked);
     return (answered) => {
       const value = fromText(answered);
+      labeled?.end();
       const book = this.#judge.book(chat);
       // The chat may have been deleted since the call arrived.
       if (!book || (asked && asked !== book)) return;
@@ -76,7 +76,7 @@ export class AnswerJudge {
       if (method === "change") {
         this.#changes.answered(book, given[1] as MessageChange, answer.outcome);
         this.#judge.checkBlank(book);
-      } else if (labeled) labeled(book, answer);
+      } else if (labeled) labeled.judge(book, answer);
       else if (ACTS.includes(method)) this.#changes.acted(book, method, given, answer);
       else if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
       else if (method === "echo") this.#echoes.answered(book, given[1] as EchoDraft, answer.outcome);

@@ -14,7 +14,8 @@ interface LabelCall {
   existed: boolean;
   /** How many labels the organization had lost until then. */
   deletions: number;
-  isOver: boolean;
+  /** How many instances of the chat's object were lost until then. */
+  losses: number;
   /** Another call about labels, or about this one, was under way meanwhile. */
   isCrossed: boolean;
   isLabelCrossed: boolean;
@@ -31,8 +32,10 @@ export class LabelJudge {
   readonly existing = new Set<string>(LABELS);
   readonly #world: LifeWorld;
   #deletions = 0;
-  /** The calls of each chat, by its id: the first of them may bring its identity along. */
-  readonly #calls = new Map<string, LabelCall[]>();
+  /** The calls under way to each chat, by its id: the first of them may bring its identity along. */
+  readonly #open = new Map<string, Set<LabelCall>>();
+  /** What ends each of them, by what it was given. */
+  readonly #ends = new WeakMap<unknown[], () => void>();
   /** What chats told the organization last, by the chat's id. */
   readonly #reported = new Map<string, { number: number; life: number; labels: readonly string[] }>();
 
@@ -45,36 +48,47 @@ export class LabelJudge {
     if (this.existing.delete(labelId)) this.#deletions++;
   }
 
-  /** A call has arrived. @returns what to do with its answer */
-  called(chat: SimulatedObject, labelId: string, isGiven: boolean): (book: Book, answer: Answer) => void {
-    const calls = this.#callsOf(chat);
-    const open = calls.filter(({ isOver }) => !isOver);
+  /** A call has arrived. @returns what to do when it is answered, and with its answer */
+  called(chat: SimulatedObject, given: unknown[]): { end(): void; judge(book: Book, answer: Answer): void } {
+    const [labelId, isGiven] = given.slice(1) as [string, boolean];
+    const open = this.#openOf(chat);
     const call: LabelCall = {
-      ...{ labelId, isGiven, existed: this.existing.has(labelId), deletions: this.#deletions, isOver: false },
-      isCrossed: open.length > 0,
-      isLabelCrossed: open.some((other) => other.labelId === labelId),
+      ...{ labelId, isGiven, existed: this.existing.has(labelId), deletions: this.#deletions, losses: chat.losses },
+      isCrossed: open.size > 0,
+      isLabelCrossed: [...open].some((other) => other.labelId === labelId),
     };
     for (const other of open) {
       other.isCrossed = true;
       other.isLabelCrossed ||= other.labelId === labelId;
     }
-    calls.push(call);
-    return (book, answer) => {
-      call.isOver = true;
-      this.#answered(book, call, answer);
-    };
+    open.add(call);
+    const end = () => void open.delete(call);
+    this.#ends.set(given, end);
+    return { end, judge: (book, answer) => this.#answered(book, call, answer) };
+  }
+
+  /** A call has ended with an error. */
+  failed(given: unknown[]): void {
+    this.#ends.get(given)?.();
   }
 
   /** A chat's object has committed. @param events those of the commit */
   committed(chat: SimulatedObject, book: Book, events: readonly EventRow[]): void {
+    this.#compare(chat, book, events);
+    // What a lost instance had under way can't change anything from now on.
+    const open = this.#openOf(chat);
+    for (const call of open) if (call.losses < chat.losses) open.delete(call);
+  }
+
+  #compare(chat: SimulatedObject, book: Book, events: readonly EventRow[]): void {
     const world = this.#world;
     const labels = chat.storage.get<string[]>("labels") ?? [];
     const before = book.labels;
     if (labels.join() === before.join()) return;
     book.labels = labels;
-    const calls = this.#callsOf(chat);
+    const calls = [...this.#openOf(chat)];
     const isAsked = (labelId: string, isGiven: boolean) =>
-      calls.some((call) => !call.isOver && call.labelId === labelId && call.isGiven === isGiven && call.existed);
+      calls.some((call) => call.labelId === labelId && call.isGiven === isGiven && call.existed);
     const added = labels.filter((id) => !before.includes(id));
     const removed = before.filter((id) => !labels.includes(id));
     const shown = () => `${chat.name} had ${before.join()}, and has ${labels.join()}`;
@@ -109,10 +123,10 @@ export class LabelJudge {
     this.#world.check("labeled", isKnown, text);
   }
 
-  #callsOf({ name }: SimulatedObject): LabelCall[] {
-    const calls = this.#calls.get(name) ?? [];
-    this.#calls.set(name, calls);
-    return calls;
+  #openOf({ name }: SimulatedObject): Set<LabelCall> {
+    const open = this.#open.get(name) ?? new Set();
+    this.#open.set(name, open);
+    return open;
   }
 
   #answered(book: Book, call: LabelCall, { outcome, code }: Answer): void {

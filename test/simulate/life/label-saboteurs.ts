@@ -19,18 +19,12 @@ export const LABEL_SABOTEURS = wrongVersions({
       "if (others.length < MAX_LABELS_OF_CHAT)",
       "if (others.length <= MAX_LABELS_OF_CHAT)",
     ],
+    "labels that are gone take the room of others": ["(found.includes(id) || !asked.includes(id))", "true"],
   },
   "src/chats/object/stored-details.ts": {
     "a label is told and not stored": ["if (labels) this.#parts.labels.write(labels);", ""],
   },
   "src/chats/object/current-activity.ts": {
     "the organization does not hear of labels": ["labels: labels.ids(),", "labels: [],"],
-  },
-});
-
-/** Needs some 600 seeds. */
-export const RARE_LABEL_SABOTEURS = wrongVersions({
-  "src/chats/object/chat-labels.ts": {
-    "labels that are gone take the room of others": ["(found.includes(id) || !asked.includes(id))", "true"],
   },
 });

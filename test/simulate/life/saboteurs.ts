@@ -6,7 +6,7 @@ import { CONTENT_SABOTEURS } from "./content-saboteurs.ts";
 import { ECHO_SABOTEURS } from "./echo-saboteurs.ts";
 import { FILE_SABOTEURS, RARE_FILE_SABOTEURS } from "./file-saboteurs.ts";
 import { HANDOVER_SABOTEURS } from "./handover-saboteurs.ts";
-import { LABEL_SABOTEURS, RARE_LABEL_SABOTEURS } from "./label-saboteurs.ts";
+import { LABEL_SABOTEURS } from "./label-saboteurs.ts";
 import { PAGE_SABOTEURS } from "./page-saboteurs.ts";
 import { WORK_SABOTEURS } from "./work-saboteurs.ts";
 
@@ -197,5 +197,4 @@ export const LIFE_SABOTEURS = {
   ...COMMON_SABOTEURS,
   ...RARE_SABOTEURS,
   ...RARE_FILE_SABOTEURS,
-  ...RARE_LABEL_SABOTEURS,
 };

@@ -246,6 +246,7 @@ class Simulation {
           if (method === "reserveFile") this.#repeatLate(object, given);
           return this.#answers.called(object, method, given);
         },
+        failed: (given) => this.#judge.labels.failed(given),
         committed: (object) => this.#judge.committed(object),
         framed: (socket, data) => this.#visitors.framed(socket, data),
       },

@@ -15,6 +15,8 @@ const RING_AGAIN_MS = 60_000;
 export interface Watch {
   /** A call has arrived. @returns what to do with its answer when it leaves */
   called(object: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined;
+  /** A call ends with an error, which leaves. */
+  failed?(given: unknown[]): void;
   committed(object: SimulatedObject): void;
   /** A frame leaves on a socket. */
   framed?(socket: SimulatedSocket, data: string): void;
@@ -113,6 +115,7 @@ export class SimulatedObject extends Party {
       this.output(() => {
         this.#waiting.delete(reply);
         if ("value" in result) judge?.(result.value);
+        else this.#watch.failed?.(given);
         reply(result);
       });
     this.world.note(() => `${this.name} ${method} ${JSON.stringify(given)}`);
