@@ -14,12 +14,11 @@ import type {
 import { isMediaType } from "../../model/content.ts";
 import { NOT_A_VOICE } from "../../model/content-schema.ts";
 import { typeOfFile } from "../../model/file.ts";
-import { jurisdictionOf, messageId, newId } from "../../model/id.ts";
+import { jurisdictionOf, newId } from "../../model/id.ts";
 import type { Message } from "../../model/message.ts";
 import { pick } from "../../model/pick.ts";
 import { wroteAt } from "../../model/reply-window.ts";
 import { OPEN } from "../../model/work-state.ts";
-import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { AwayAnswers } from "./away.ts";
 import type { ChatReporter } from "./chat-report.ts";
 import type { ChatWork } from "./chat-work.ts";
@@ -47,6 +46,7 @@ import {
 } from "./log/new-message.ts";
 import type { NewMessage } from "./log/rows.ts";
 import type { Notes } from "./notes.ts";
+import { RepeatedCalls } from "./repeated-calls.ts";
 import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import type { RowWithoutSeq } from "./scheduled/scheduled-rows.ts";
 import { crossingText, type SendConditions } from "./send-conditions.ts";
@@ -343,32 +343,4 @@ function soonText(scheduled: Parts["scheduled"], echoes: Parts["echoes"]): strin
 function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
   if (resendOf != null) return `resend:${resendOf}`;
   return idempotencyHash === null ? null : `key:${idempotencyHash}`;
-}
-
-const MAX_REMEMBERED = 100;
-/** The Worker's clock and the chat's may differ by this much. */
-const CLOCK_SKEW_MS = 60_000;
-
-/** Finds the message that an earlier try of the same call stored. */
-export class RepeatedCalls {
-  readonly #log: MessageLog;
-  /** The seqs that this instance stored, by the id of the call: a call may arrive after its own repeat. */
-  readonly #seqs = new BoundedMap<string, number>(MAX_REMEMBERED);
-
-  constructor(log: MessageLog) {
-    this.#log = log;
-  }
-
-  /** The JSON of the message that a call stored already; null if it stored none. */
-  find({ id, calledAt }: Draft, isRepeat: boolean): string | null {
-    const seq = this.#seqs.get(id);
-    // By its id: the chat may have been deleted and created again, and then another message has this seq.
-    const stored = seq === undefined ? null : this.#log.byId(messageId(id, seq));
-    if (stored) return stored.doc;
-    return isRepeat ? this.#log.ofCall(id, calledAt - CLOCK_SKEW_MS) : null;
-  }
-
-  stored({ id }: Draft, seq: number): void {
-    this.#seqs.set(id, seq);
-  }
 }
