@@ -130,18 +130,21 @@ export class Judge {
 
   /** A call of a chat's object has arrived. @returns what to do with its answer */
   chatCalled(chatId: string, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
+    // The chat may be deleted before the answer, and the first call brings its identity along.
+    const { knownIdentity } = (given[0] ?? {}) as { knownIdentity?: Incarnation | null };
+    const life = this.#held.get(chatId) ?? knownIdentity?.life;
     switch (method) {
       case "send":
         return (answered) => {
           const value = fromText(answered);
-          if (Array.isArray(value)) for (const { doc } of value) if (doc) this.#storedIn(chatId, doc, null);
+          if (Array.isArray(value)) for (const { doc } of value) if (doc) this.#storedIn({ chatId, life }, doc, null);
         };
       case "receive":
       case "visit": {
         const storedAs = method === "visit" ? given[1] : (given[1] as { dedupe: string }).dedupe;
         return (value) => {
           const { doc } = value as { doc?: string };
-          if (doc) this.#storedIn(chatId, doc, storedAs as string);
+          if (doc) this.#storedIn({ chatId, life }, doc, storedAs as string);
         };
       }
     }
@@ -178,9 +181,14 @@ export class Judge {
     }
   }
 
-  #storedIn(chatId: string, doc: string, storedAs: string | null): void {
+  /** @param life as of the call's arrival; undefined if nobody knew it then */
+  #storedIn(
+    { chatId, life }: { chatId: string; life: number | undefined },
+    doc: string,
+    storedAs: string | null,
+  ): void {
     const { id: messageId, text } = JSON.parse(doc) as { id: string; text: string };
-    const stored = { chatId, life: this.#held.get(chatId) ?? 0, messageId, text };
+    const stored = { chatId, life: life ?? this.#held.get(chatId) ?? 0, messageId, text };
     if (!this.#stored.has(messageId)) this.messages.push(stored);
     this.#stored.set(messageId, stored);
     if (storedAs !== null) this.#stored.set(storedAs, stored);
