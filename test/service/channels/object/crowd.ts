@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import type { ChannelObject } from "../../../../src/channels/object/channel-object.ts";
 import type { PermitAnswer } from "../../../../src/channels/object/permits.ts";
-import { runAlarm } from "../../../support/alarms.ts";
+import { runOneAlarm } from "../../../support/alarms.ts";
 import { countRoundTrips } from "../../../support/faults.ts";
 import { admin, newOrganization } from "../../../support/harness.ts";
 import { alarmOf, newNetworkChannel, pass } from "../../chats/object/delivery/conversation.ts";
@@ -84,7 +84,7 @@ export async function breakAndRepair(chats: number): Promise<void> {
 
   await repair();
   const woken = fakeChats();
-  await runAlarm(object());
+  await runOneAlarm(object());
   expect([woken.length, await waiting(object())]).toEqual([200, chats - 200]);
   // One goes first; the others begin when it has shown that the channel works, and the rest are woken then.
   const answers = await all(0, 200, (chat) =>
@@ -101,9 +101,9 @@ export async function breakAndRepair(chats: number): Promise<void> {
     const alarm = (await alarmOf(object())) ?? 0;
     expect(alarm).toBeLessThanOrEqual(Date.now() + 1_000);
     vi.setSystemTime(Math.max(alarm, Date.now()));
-    await runAlarm(object());
+    await runOneAlarm(object());
   }
-  await runAlarm(object());
+  await runOneAlarm(object());
   expect(new Set(woken).size).toBe(chats);
   expect(woken).toHaveLength(chats);
   expect(await waiting(object())).toBe(0);

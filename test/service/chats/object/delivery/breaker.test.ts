@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ChannelPace } from "../../../../../src/channels/object/pace.ts";
-import { runAlarm } from "../../../../support/alarms.ts";
+import { runAlarm, runOneAlarm } from "../../../../support/alarms.ts";
 import { aroundCall, breakDirectory, breakObjects, countCalls, OUTAGES } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, hanging, refuse } from "../../../../support/networks.ts";
@@ -146,7 +146,7 @@ test("a channel that breaks and is repaired while its alarm wakes chats keeps th
       await mend(channelId);
     },
   });
-  await runAlarm(channel());
+  await runOneAlarm(channel());
   expect(await alarmOf(channel())).toBe(Date.now());
 });
 

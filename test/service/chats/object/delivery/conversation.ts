@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, vi } from "vitest";
 import type { Message } from "../../../../../src/model/message.ts";
-import { alarmAt, runAlarm } from "../../../../support/alarms.ts";
+import { alarmAt, runAlarm, runOneAlarm } from "../../../../support/alarms.ts";
 import { admin, created, newChat, newOrganization } from "../../../../support/harness.ts";
 import { TOMORROW } from "../../../../support/tomorrow.ts";
 
@@ -69,6 +69,8 @@ export async function chatOf(
     object,
     /** Lets the chat do what is due: the line is worked off as far as it may be when this returns. */
     run: () => runAlarm(object()),
+    /** One run of it, which is of bounded length. */
+    runOnce: () => runOneAlarm(object()),
     queue: async () => (await admin("GET", `/chats/${chatId}`)).body.queue,
   };
 }
@@ -97,10 +99,15 @@ export async function alarmOf(object: DurableObjectStub): Promise<number | null>
   return at !== null && at > Date.now() + 380 * 86_400_000 ? null : at;
 }
 
-/** Moves the clock to a chat's next attempt, and lets it happen. */
+/** Moves the clock to a chat's next attempt, and lets the chat do what is due. */
 export async function runNext({ queue, run }: Pick<Conversation, "queue" | "run">): Promise<void> {
+  await passToNext({ queue });
+  await run();
+}
+
+/** Moves the clock to a chat's next attempt. */
+export async function passToNext({ queue }: Pick<Conversation, "queue">): Promise<void> {
   const { nextAttemptAt } = await queue();
   expect(nextAttemptAt).not.toBeNull();
   vi.setSystemTime(Math.max(Date.now(), Date.parse(nextAttemptAt)));
-  await run();
 }
