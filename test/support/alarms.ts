@@ -47,7 +47,7 @@ function withWatchedWork<T extends ObjectClass>(objectClass: T): T {
   };
 }
 
-/** So many alarms in a row, each due at once, are a loop. */
+/** The maximum number of alarms in a row, each due at once: more are a loop. */
 const MAX_ROUNDS = 100;
 
 /**
