@@ -6,6 +6,7 @@ import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
 import { type SocketPolicy, socketPolicyOf } from "../web/socket-policy.ts";
 import { CurrentChannel, sendingConfigOf } from "./current-channel.ts";
+import { ErasableKv } from "./erasable-kv.ts";
 import { HealthReporter } from "./health.ts";
 import { type NewChatDecision, NewChatLimit } from "./new-chat-limit.ts";
 import { type BreakReport, type PermitAnswer, type PermitRequest, Permits, type ProbeReport } from "./permits.ts";
@@ -22,7 +23,7 @@ const RETRY_MS = 15_000;
  * and what visitors upload.
  */
 export class ChannelObject extends DurableObject<Env> {
-  readonly #kv = this.ctx.storage.kv;
+  readonly #kv = new ErasableKv(this.ctx.storage);
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #channel = new CurrentChannel(this.env, this.#kv, async (record) => {
     if (this.#templates.follow(record)) await this.#alarm.by(this.#templates.dueAt());
@@ -106,16 +107,18 @@ export class ChannelObject extends DurableObject<Env> {
     await this.#alarm.by(earliest([this.#questions.dueAt(), this.#warnings.dueAt()]));
   }
 
-  /** Counts a new chat of a visitor from `network`, unless a limit is reached. */
+  /** Counts a new chat of a visitor from `network`, unless a limit is reached. An erased channel counts nothing. */
   async admitNewChat(network: string, chatId: string): Promise<NewChatDecision> {
+    if (this.#kv.isErased) return { ok: true };
     const now = Date.now();
     const decision = this.#newChats.count(network, chatId, now);
     await this.#alarm.by(this.#newChats.dueAt());
     return decision;
   }
 
-  /** Counts a visitor's upload that begins, unless a limit is reached. */
+  /** Counts a visitor's upload that begins, unless a limit is reached. An erased channel counts nothing. */
   async admitUpload(upload: VisitorUpload): Promise<UploadDecision> {
+    if (this.#kv.isErased) return { ok: true };
     const decision = this.#uploads.begin(upload, Date.now());
     await this.#alarm.by(this.#uploads.dueAt());
     return decision;
@@ -137,11 +140,11 @@ export class ChannelObject extends DurableObject<Env> {
     return this.#channel.storedRow();
   }
 
-  /** Deletes all storage. Call after the channel's row in the directory was deleted. */
+  /** Deletes all storage for good. Call after the channel's row in the directory was marked. */
   async erase(): Promise<void> {
     this.#due.forget();
     this.#channel.forget();
-    await this.ctx.storage.deleteAll();
+    await this.#kv.erase();
     this.#alarm.gone();
   }
 

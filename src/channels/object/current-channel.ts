@@ -1,22 +1,27 @@
 import { type ChannelRecord, type ChannelRow, channelRecord } from "../../calls/channel-record.ts";
 import { ADAPTERS } from "../registry.ts";
+import type { ErasableKv } from "./erasable-kv.ts";
 import type { SendingConfig } from "./permits.ts";
 
 /** The channel as the directory had it last. */
 export class CurrentChannel {
   readonly #env: Env;
-  readonly #kv: Pick<SyncKvStorage, "get" | "put">;
+  readonly #kv: Pick<ErasableKv, "get" | "put" | "isErased">;
   readonly #changed: (record: ChannelRecord) => Promise<void>;
   #last: ChannelRecord | null = null;
 
   /** @param changed the channel was read, and differs from what was known */
-  constructor(env: Env, kv: Pick<SyncKvStorage, "get" | "put">, changed: (record: ChannelRecord) => Promise<void>) {
+  constructor(
+    env: Env,
+    kv: Pick<ErasableKv, "get" | "put" | "isErased">,
+    changed: (record: ChannelRecord) => Promise<void>,
+  ) {
     this.#env = env;
     this.#kv = kv;
     this.#changed = changed;
   }
 
-  /** The channel; null if it is being deleted. */
+  /** The channel; null if it is being deleted or was erased, whatever a cache says. */
   async record(channelId: string): Promise<ChannelRecord | null> {
     const record = await channelRecord(this.#env, channelId);
     // Reads can end in a different order than they started.
@@ -29,7 +34,7 @@ export class CurrentChannel {
   async refresh(channelId: string): Promise<ChannelRecord | null> {
     const record = await channelRecord(this.#env, channelId, { fresh: "now" });
     await this.#keep(record);
-    return record;
+    return this.#last;
   }
 
   /** How the channel sends; null if it is being deleted or is a web channel. */
@@ -48,7 +53,8 @@ export class CurrentChannel {
   }
 
   /** Keeps the record, and its row for isolates that need it while the directory is down. */
-  async #keep(record: ChannelRecord | null): Promise<void> {
+  async #keep(read: ChannelRecord | null): Promise<void> {
+    const record = this.#kv.isErased ? null : read;
     if (record === this.#last) return;
     const isNew = record && JSON.stringify(record.row) !== JSON.stringify(this.#last?.row ?? this.storedRow());
     if (isNew) this.#kv.put("row", record.row);
