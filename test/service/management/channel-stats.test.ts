@@ -251,13 +251,13 @@ test("a contact's new chat after a deletion starts with an empty queue", async (
   expect((await channelStats(chat)).queue.depth).toBe(2);
 });
 
-test("a deleted channel leaves no data in its object", async () => {
+test("a deleted channel leaves a mark in its object, and no data", async () => {
   const chat = await waiting();
   expect((await admin("DELETE", `/channels/${chat.channelId}`)).status).toBe(200);
   const left = await runInDurableObject(env.CHANNELS.getByName(chat.channelId), (_object, { storage }) => [
     ...storage.kv.list(),
   ]);
-  expect(left).toEqual([]);
+  expect(left).toEqual([["erased", true]]);
   expect(await channelStats(chat)).toBeUndefined();
 });
 
