@@ -55,6 +55,31 @@ test("a chat that the company creates", async () => {
   expect(await sizeOf(object)).toBe(12);
 });
 
+test("chats that the company creates one after the other share five of these rows", async () => {
+  const organization = await newOrganization();
+  const { api, channelId, organizationId, keyId } = organization;
+  const first = await newChat(api, channelId, newContact());
+  const shared = [env.KEYS.getByName(keyId), env.ORGANIZATIONS.getByName(organizationId)];
+  pass(MINUTE_MS);
+  for (const object of [env.CHATS.getByName(first.id), ...shared]) await runAlarm(object);
+  const newChats = watchNewChats();
+  const { ring, read } = await meter([...shared, env.CHANNELS.getByName(channelId)]);
+  const COUNT = 50;
+  for (let n = 0; n < COUNT; n++) {
+    created(await api("POST", "/chats", { channelId, contact: { address: newContact() } }));
+    pass(100);
+  }
+  expect(newChats()).toHaveLength(COUNT);
+  pass(MINUTE_MS);
+  for (const object of [...newChats().map((id) => env.CHATS.getByName(id)), ...shared]) {
+    const at = await alarmOf(object);
+    if (at !== null && at <= Date.now()) await ring(object);
+  }
+  const { rows } = read();
+  expect(rows).toBeGreaterThan(12 * COUNT);
+  expect(rows).toBeLessThan(12.5 * COUNT);
+});
+
 test.for(["telegram", "whatsapp"] as const)("a new contact's first message through %s", async (kind) => {
   const at = await place(kind);
   const { read, newChats, rest } = await metered(at.channel.id, at);
