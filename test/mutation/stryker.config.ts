@@ -4,7 +4,8 @@ import { PURE } from "./modules.ts";
 export default {
   mutate: PURE,
   testRunner: "vitest",
-  plugins: ["@stryker-mutator/vitest-runner"],
+  plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/properties-of-strings.ts"],
+  ignorers: ["properties-of-strings"],
   vitest: { configFile: "test/mutation/vitest.config.ts" },
   // Node's own base64 and hex of `Uint8Array`, which Workers have without asking.
   testRunnerNodeArgs: ["--js-base-64"],
