@@ -22,16 +22,24 @@ stopTheClock();
 // A stream that is being probed drops what somebody writes.
 beforeEach(() => neverRing(2_000));
 
-/** A stream that has its first frame. */
-async function listening(secret: string, query = "", headers: Record<string, string> = {}): Promise<Stream> {
-  const stream = await openStream(secret, query, headers);
+/**
+ * A stream that has its first frame, and hears what somebody writes.
+ * @param open how many streams of the organization are open then
+ */
+async function listening(
+  { secret, organizationId }: { secret: string; organizationId: string },
+  query = "",
+  open = 1,
+): Promise<Stream> {
+  const stream = await openStream(secret, query);
   await stream.next();
+  await untilDoorbells(organizationId, open);
   return stream;
 }
 
 test("somebody writes: the stream tells who, without id and cursor, and continues exactly after its last event", async () => {
   const { api, secret, chat, organizationId, keyId } = await newListenerWithChat();
-  const stream = await listening(secret);
+  const stream = await listening({ secret, organizationId });
   expect((await api("POST", `/chats/${chat.id}/typing`)).body).toEqual({ shown: false });
   const frame = await stream.next();
   expect(frame).toEqual({
@@ -65,7 +73,7 @@ test("somebody writes: the stream tells who, without id and cursor, and continue
 test("of several who write at once in a chat, each is told, once in 5 seconds", async () => {
   const { api, secret: listeners, chat, organizationId } = await newListenerWithChat();
   const [ann, ben] = [await newKey(organizationId, { name: "Ann" }), await newKey(organizationId, { name: "Ben" })];
-  const stream = await listening(listeners);
+  const stream = await listening({ secret: listeners, organizationId });
   const write = async ({ secret }: typeof ann) =>
     expect((await client(secret)("POST", `/chats/${chat.id}/typing`)).status).toBe(200);
   for (let round = 0; round < 2; round++) {
@@ -85,12 +93,13 @@ test("of several who write at once in a chat, each is told, once in 5 seconds", 
 });
 
 test("a chat tells it once in 5 seconds, and filters leave it out", async () => {
-  const { api, secret, chat } = await newListenerWithChat();
+  const listener = await newListenerWithChat();
+  const { api, chat } = listener;
   const [all, family, messages, other] = await Promise.all([
-    listening(secret),
-    listening(secret, "types=chat.*"),
-    listening(secret, "types=message.*"),
-    listening(secret, "types=chat.typing&channel=chn_g000000000000000"),
+    listening(listener, "", 4),
+    listening(listener, "types=chat.*", 4),
+    listening(listener, "types=message.*", 4),
+    listening(listener, "types=chat.typing&channel=chn_g000000000000000", 4),
   ]);
   for (let times = 0; times < 3; times++) {
     await api("POST", `/chats/${chat.id}/typing`);
@@ -109,7 +118,7 @@ test("an organization's streams get 20 in a second, and the rest is dropped", as
   const object = env.ORGANIZATIONS.getByName(organizationId);
   const news = JSON.stringify({ channelId: "chn_g000000000000000", doc: "{}" });
   expect(await object.typing(news)).toBe(false);
-  const stream = await listening(secret, "types=chat.typing");
+  const stream = await listening({ secret, organizationId }, "types=chat.typing");
   const sends = vi.spyOn(WebSocket.prototype, "send");
   const passed = () => sends.mock.calls.filter(([what]) => what === news).length;
   for (let times = 0; times < 21; times++) expect(await object.typing(news)).toBe(true);
@@ -148,7 +157,7 @@ test("a visitor who writes is told to the streams, and nothing is written", asyn
   const { page } = await visit(channelId, { token });
   await page.write("first");
   const { chatId } = (await visit(channelId, { token })).ready;
-  const stream = await listening(secret, "types=chat.typing");
+  const stream = await listening({ secret, organizationId }, "types=chat.typing");
   const object = () => env.CHATS.getByName(chatId);
   const written = await objectWrites({ object }, async () => {
     page.send({ type: "typing" });
@@ -170,7 +179,7 @@ test("a contact with a name is told by it", async () => {
   await page.write("first");
   const { chatId } = (await visit(channelId, { token })).ready;
   expect((await api("PATCH", `/chats/${chatId}`, { contact: { name: "Ada" } })).status).toBe(200);
-  const stream = await listening(secret, "types=chat.typing");
+  const stream = await listening({ secret, organizationId }, "types=chat.typing");
   page.send({ type: "typing" });
   expect((await stream.next())?.data.data).toEqual({ by: { type: "contact", id: null, name: "Ada" } });
   await stream.close();
@@ -179,7 +188,12 @@ test("a contact with a name is told by it", async () => {
 
 test("however many listen, it is one call of the organization, which writes nothing", async () => {
   const { api, secret, chat, organizationId } = await newListenerWithChat();
-  const streams = [await listening(secret), await listening(secret), await listening(secret, "types=chat.typing")];
+  const listener = { secret, organizationId };
+  const streams = [
+    await listening(listener),
+    await listening(listener, "", 2),
+    await listening(listener, "types=chat.typing", 3),
+  ];
   const organization = env.ORGANIZATIONS.getByName(organizationId);
   const calls = [vi.spyOn(env.ORGANIZATIONS, "getByName"), vi.spyOn(env.CHATS, "getByName")];
   const written = await objectWrites({ object: () => organization }, async () => {
@@ -196,7 +210,7 @@ test("the stream of a revoked key ends, and counts no longer as one that listens
   const object = env.ORGANIZATIONS.getByName(organizationId);
   const news = JSON.stringify({ channelId: "chn_g000000000000000", doc: "{}" });
   const goOn = hurryLater();
-  const stream = await listening(secret, "types=chat.typing");
+  const stream = await listening({ secret, organizationId }, "types=chat.typing");
   expect(await object.typing(news)).toBe(true);
   expect((await stream.next())?.event).toBe("chat.typing");
   expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
@@ -207,8 +221,8 @@ test("the stream of a revoked key ends, and counts no longer as one that listens
 });
 
 test("an address that can't be read costs the news alone", async () => {
-  const { api, secret, chat } = await newListenerWithChat();
-  const stream = await listening(secret, "types=chat.typing");
+  const { api, secret, chat, organizationId } = await newListenerWithChat();
+  const stream = await listening({ secret, organizationId }, "types=chat.typing");
   const broken = vi.spyOn(ContactAddresses.prototype, "current").mockImplementation(() => {
     throw new Error("broken");
   });
