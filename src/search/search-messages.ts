@@ -25,7 +25,8 @@ const MAX_CURSOR = 128;
 const MAX_EXAMINED = 200;
 /** How many candidates an index is asked for at once. */
 const ASKED_AT_ONCE = 100;
-const INDEXES_AT_ONCE = 4;
+/** How many indexes a search asks at once. */
+export const INDEXES_AT_ONCE = 4;
 /** What a look into an index, and a call of a chat, cost of the caller's budget: as long as it takes to examine as many characters. */
 const INDEX_WORK = 131_072;
 const CHAT_WORK = 16_384;

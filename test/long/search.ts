@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { median } from "../bench/statistics.ts";
 import type { Turn } from "../bench/step-call.ts";
-import type { Fill } from "../bench/workers/search-index.ts";
+import type { Asked, Fill } from "../bench/workers/search-index.ts";
 import { bundle } from "../support/bundle.ts";
 import { exitCodeOf, wholeNumber } from "../support/mistake.ts";
 import { startWorkers, workerOptions } from "../support/world/workers.ts";
 
 const USAGE = `npm run test:long -- search [options]
 
-  --messages <n>  how many (100000), in thousands
+  --messages <n>  how many (100000), in thousands for each index
+  --indexes <n>   how many indexes share them, as of an organization that has more than an index takes (1)
   --late          one chat after the other, as when an index is filled with what is there
 `;
 const IN_A_CALL = 1_000;
@@ -37,6 +38,7 @@ async function main(argv: string[]): Promise<number> {
     args: argv,
     options: {
       messages: { type: "string", default: "100000" },
+      indexes: { type: "string", default: "1" },
       late: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -45,7 +47,9 @@ async function main(argv: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const messages = Math.ceil(wholeNumber("messages", values.messages) / IN_A_CALL) * IN_A_CALL;
+  const indexes = wholeNumber("indexes", values.indexes);
+  const unit = IN_A_CALL * indexes;
+  const messages = Math.ceil(wholeNumber("messages", values.messages) / unit) * unit;
   const folder = await mkdtemp(join(tmpdir(), "parley-search-"));
   try {
     await bundle({ index: "test/bench/workers/search-index.ts" }, folder);
@@ -56,7 +60,7 @@ async function main(argv: string[]): Promise<number> {
       workers: [worker],
     });
     try {
-      await measure(urls.index ?? "", messages, values.late);
+      await measure(urls.index ?? "", { messages, indexes, isLate: values.late });
     } finally {
       await miniflare.dispose();
     }
@@ -66,7 +70,10 @@ async function main(argv: string[]): Promise<number> {
   return 0;
 }
 
-async function measure(url: string, messages: number, isLate: boolean): Promise<void> {
+async function measure(
+  url: string,
+  { messages, indexes, isLate }: { messages: number; indexes: number; isLate: boolean },
+): Promise<void> {
   const ask = async <T>(path: string, body: object): Promise<T> => {
     const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
@@ -74,17 +81,18 @@ async function measure(url: string, messages: number, isLate: boolean): Promise<
   };
   const fills: { ms: number; turns: Turn[] }[] = [];
   for (let from = 0; from < messages; from += IN_A_CALL) {
-    fills.push(await ask("/fill", { from, count: IN_A_CALL, of: messages, isLate } satisfies Fill));
+    fills.push(await ask("/fill", { from, count: IN_A_CALL, of: messages, isLate, indexes } satisfies Fill));
   }
   const ms = fills.reduce((sum, fill) => sum + fill.ms, 0);
-  const { rows, bytes } = await ask<{ rows: number; bytes: number }>("/cost", {});
+  const { rows, bytes } = await ask<{ rows: number; bytes: number }>("/cost", { indexes });
   const perMessage = (count: number) => (count / messages).toFixed(count > 50 * messages ? 0 : 2);
   const steps = fills.flatMap(({ turns }) => turns.map(lengthOf)).sort((a, b) => a - b);
   console.log(`${messages} messages: ${Math.round((messages / ms) * 1_000)} a second`);
   console.log(`a message: ${perMessage(bytes)} bytes, ${perMessage(rows)} rows`);
   console.log(`steps of the fill: median ${median(steps)} ms, longest ${steps.slice(-5).join(", ")} ms`);
   for (const [name, search] of Object.entries(SEARCHES)) {
-    const asked = { search, before: null, channelId: null, direction: null, since: null, until: null, limit: PAGE };
+    const filters = { channelId: null, direction: null, since: null, until: null };
+    const asked: Asked = { search, before: null, ...filters, limit: PAGE, indexes };
     const times: number[] = [];
     let longest = 0;
     let found = 0;

@@ -1,5 +1,8 @@
 import * as service from "../../../src/index.ts";
-import type { CandidatesAsked, IndexedMessage } from "../../../src/model/search-index.ts";
+import type { CandidatesAnswer, CandidatesAsked, IndexedMessage } from "../../../src/model/search-index.ts";
+import { settleEach } from "../../../src/platform/concurrency.ts";
+import { mergedCandidates } from "../../../src/search/merged-candidates.ts";
+import { INDEXES_AT_ONCE } from "../../../src/search/search-messages.ts";
 import { Random } from "../../support/random.ts";
 import { endTurns, watchTurns } from "./turns.ts";
 
@@ -10,10 +13,18 @@ export interface Fill {
   of: number;
   /** One chat after the other, each with messages of all times. */
   isLate: boolean;
+  /** How many indexes share the messages, the oldest in the first. */
+  indexes: number;
 }
 
-const OWNER = { organizationId: "org_g000000000000000", number: 1 };
-const CHATS = 1_000;
+/** A search of all indexes. */
+export interface Asked extends CandidatesAsked {
+  indexes: number;
+}
+
+const ORGANIZATION = "org_g000000000000000";
+const MIN_CHATS = 1_000;
+const PER_CHAT = 100;
 const AT_ONCE = 100;
 const START = Date.UTC(2024, 0, 1);
 const TWO_YEARS = 2 * 365 * 86_400_000;
@@ -73,25 +84,41 @@ interface IndexEnv {
 /** Fills an index, and searches it. */
 export default {
   async fetch(request, env) {
-    const index = env.SEARCH_INDEXES.getByName(`${OWNER.organizationId}:${OWNER.number}`);
     const { pathname } = new URL(request.url);
-    if (pathname === "/fill") return Response.json(await fill(index, await request.json<Fill>()));
-    if (pathname === "/cost") return Response.json(await index.cost());
-    const asked = await request.json<CandidatesAsked>();
+    if (pathname === "/fill") return Response.json(await fill(env, await request.json<Fill>()));
+    const { indexes, ...asked } = await request.json<Asked>();
+    const numbers = Array.from({ length: indexes }, (_, n) => n + 1);
+    if (pathname === "/cost") {
+      const costs = await Promise.all(numbers.map((number) => indexOf(env, number).cost()));
+      const sum = (of: "rows" | "bytes") => costs.reduce((total, cost) => total + cost[of], 0);
+      return Response.json({ rows: sum("rows"), bytes: sum("bytes") });
+    }
     const watch = watchTurns();
-    const { candidates, hasMore } = await index.candidates(OWNER.organizationId, asked);
+    const answers: CandidatesAnswer[] = [];
+    const ask = async (number: number) => {
+      answers.push(await indexOf(env, number).candidates(ORGANIZATION, asked));
+    };
+    const [failed] = await settleEach(numbers, ask, undefined, INDEXES_AT_ONCE);
+    if (failed) throw failed.error;
+    const { candidates, hasMore } = mergedCandidates(answers);
     endTurns();
     return Response.json({ found: candidates.length, hasMore, turns: await watch });
   },
 } satisfies ExportedHandler<IndexEnv>;
 
-async function fill(index: DurableObjectStub<SearchIndexObject>, { from, count, of, isLate }: Fill) {
+function indexOf(env: IndexEnv, number: number): DurableObjectStub<SearchIndexObject> {
+  return env.SEARCH_INDEXES.getByName(`${ORGANIZATION}:${number}`);
+}
+
+async function fill(env: IndexEnv, { from, count, of, isLate, indexes }: Fill) {
+  const number = 1 + Math.floor((from / of) * indexes);
+  const chats = Math.max(MIN_CHATS, of / PER_CHAT);
   const changes = Array.from({ length: count / AT_ONCE }, (_, change) => {
     const first = from + change * AT_ONCE;
-    const chat = isLate ? Math.floor((first / of) * CHATS) : (first / AT_ONCE) % CHATS;
+    const chat = isLate ? Math.floor((first / of) * chats) : (first / AT_ONCE) % chats;
     const put = Array.from({ length: AT_ONCE }, (_each, i) => {
       const n = first + i;
-      return messageOf(n + 1, n, isLate ? ((n * CHATS) % of) / of : n / of);
+      return messageOf(n + 1, n, isLate ? ((n * chats) % of) / of : n / of);
     });
     return {
       chatId: `cht_g${String(chat).padStart(15, "0")}`,
@@ -104,7 +131,9 @@ async function fill(index: DurableObjectStub<SearchIndexObject>, { from, count, 
   });
   const watch = watchTurns();
   const startedAt = Date.now();
-  await Promise.all(changes.map((change) => index.index(OWNER, change)));
+  await Promise.all(
+    changes.map((change) => indexOf(env, number).index({ organizationId: ORGANIZATION, number }, change)),
+  );
   const ms = Date.now() - startedAt;
   endTurns();
   return { ms, turns: await watch };
