@@ -49,6 +49,18 @@ test("x selects chats, which are closed together, and z brings all of them back"
   await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open waits"]);
 });
 
+test("after a click on a box, single keys mean the selection, and j opens the next chat", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  await page.getByRole("checkbox", { name: "Select Bob Two" }).check();
+  await page.getByRole("checkbox", { name: "Select Cyd Three" }).check();
+  await page.keyboard.press("c");
+  await page.locator(".toasts").getByText("2 chats closed").waitFor();
+  expect(await states(desk, chats)).toEqual(["open waits", "closed", "closed"]);
+  await page.getByRole("checkbox", { name: "Select Ada One" }).check();
+  await page.keyboard.press("x");
+  await bar(page).waitFor({ state: "detached" });
+});
+
 test("of several chats, one whose contact wrote since it was selected stays, is named, and stays selected", async () => {
   const { desk, chats, page } = await threeWaiting();
   await page.getByRole("checkbox", { name: "Select Bob Two" }).check();

@@ -44,6 +44,17 @@ test("l labels a chat by the keyboard: one that exists, and a new one", async ()
     .waitFor();
 });
 
+test("a name that is too long is refused in words, and is not cut", async () => {
+  const { desk, ann, labelsOf } = await labeledDesk();
+  const page = await openChat(desk, ann.id);
+  await page.keyboard.press("l");
+  await dialog(page).getByRole("checkbox", { name: "Urgent" }).waitFor();
+  await dialog(page).getByLabel("Find a label").fill("x".repeat(41));
+  await page.keyboard.press("Enter");
+  await dialog(page).getByRole("alert").getByText("40").waitFor();
+  expect(await labelsOf(ann.id)).toEqual([]);
+});
+
 test("a label filters the list, which follows what others label", async () => {
   const { desk, ann, bob, urgent } = await labeledDesk();
   await desk.api("PUT", `/chats/${ann.id}/labels/${urgent}`);

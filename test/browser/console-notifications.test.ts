@@ -48,6 +48,21 @@ test("the operator is told of nobody’s chats", async () => {
   await expect.poll(() => shown(told)).toEqual(["Opa Operator: New message · Site"]);
 });
 
+test("a person’s answered chat that is back from its snooze is told, and a colleague’s is not", async () => {
+  const [mine, other] = [await desk.chat("Sia Snoozed"), await desk.chat("Sam Snoozed")];
+  const { page, told, id } = await openMember(desk);
+  await assign(other.id, desk.organization.memberId);
+  await assign(mine.id, id);
+  await expect.poll(() => shown(told).length).toBe(1);
+  await row(page, "Sia Snoozed").waitFor();
+  told.notifications.length = 0;
+  for (const chat of [other, mine]) {
+    const snoozedUntil = new Date(Date.now() + 1_500).toISOString();
+    await desk.api("PATCH", `/chats/${chat.id}`, { state: "snoozed", snoozedUntil });
+  }
+  await expect.poll(() => shown(told)).toEqual(["Sia Snoozed: Back from its snooze · Site"]);
+});
+
 describe("what a person chose", () => {
   let teams = 0;
 

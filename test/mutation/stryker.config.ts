@@ -14,6 +14,8 @@ export default {
   coverageAnalysis: "perTest",
   concurrency: 2,
   timeoutMS: 30_000,
+  // The first run has all unit tests, on a machine that may be busy.
+  dryRunTimeoutMinutes: 30,
   reporters: ["clear-text", "json", "html", "progress-append-only"],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: "coverage/mutation/report.json" },

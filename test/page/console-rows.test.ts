@@ -69,6 +69,21 @@ test("an answered chat leaves the unanswered ones, unless it is open", () => {
   expect(ids(withChat(rows, chat("c"), list, "c"))).toEqual(["a", "b"]);
 });
 
+test("an answered chat stays in its place while it is open, also once the list is loaded again", () => {
+  const rows = [1, 2, 3].map((wait) => chat(`${wait}`, { unansweredSince: time(wait) }));
+  const list = { view: "unanswered", assignee: null, label: null } as const;
+  const answered = withChat(rows, chat("2"), list, "2");
+  const assigned = withChat(answered, chat("2", { assigneeId: "mbr_1" }), list, "2");
+  expect(assigned[1]).toMatchObject({ id: "2", unansweredSince: null, assigneeId: "mbr_1" });
+  expect(ids(inOrder([...rows.filter(({ id }) => id !== "2"), ...assigned.slice(1, 2)], "unanswered"))).toEqual([
+    "1",
+    "2",
+    "3",
+  ]);
+  // It waits again, as the last one.
+  expect(ids(withChat(assigned, chat("2", { unansweredSince: time(9) }), list, "2"))).toEqual(["1", "3", "2"]);
+});
+
 test("a chat that is given to another member leaves the lists of the first one and of nobody, unless it is open", () => {
   const given = chat("a", { assigneeId: "mbr_2", unansweredSince: time(1) });
   for (const assignee of ["mbr_1", NOBODY]) {

@@ -92,6 +92,8 @@ function nameOf({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): string {
   return `Ctrl ${key.length === 1 ? key.toUpperCase() : key}`;
 }
 
+/** Whether what has the focus takes characters. A checkbox takes the space bar alone. */
 function isEditing(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+  const writable = "input:not([type=checkbox]), textarea, select";
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(writable));
 }

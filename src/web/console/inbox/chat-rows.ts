@@ -72,10 +72,13 @@ export function isNewestFirst(view: View): boolean {
   return view !== "unanswered" && view !== "scheduled";
 }
 
+/** A chat in the list. `waited`: since when the contact waited who was answered while the chat is open. */
+export type Row = Chat & { waited?: string | null | undefined };
+
 /** The rows in the order of their view: the longest wait, the soonest message, the newest mention or the latest activity first. */
-export function inOrder(rows: readonly Chat[], view: View): Chat[] {
-  const time = (chat: Chat) => {
-    if (view === "unanswered") return Date.parse(chat.unansweredSince ?? "") || Number.POSITIVE_INFINITY;
+export function inOrder(rows: readonly Row[], view: View): Row[] {
+  const time = (chat: Row) => {
+    if (view === "unanswered") return Date.parse(chat.unansweredSince ?? chat.waited ?? "") || Number.POSITIVE_INFINITY;
     if (view === "scheduled") return Date.parse(chat.nextScheduledAt ?? "") || Number.POSITIVE_INFINITY;
     if (view === "mentions") return -Date.parse(chat.mention?.createdAt ?? "");
     return -Date.parse(chat.lastMessageAt ?? chat.createdAt);
@@ -89,14 +92,15 @@ export function inOrder(rows: readonly Chat[], view: View): Chat[] {
  * The rows with a chat as it is now. A chat that left the view goes, unless it is the open one: a list that moves under
  * the reader's hand makes people answer the wrong chat.
  */
-export function withChat(rows: readonly Chat[], now: Chat, shown: Shown, openId: string | null): Chat[] {
+export function withChat(rows: readonly Row[], now: Chat, shown: Shown, openId: string | null): Row[] {
   const known = rows.find(({ id }) => id === now.id);
   const others = rows.filter((row) => row !== known);
   // The list alone says who is mentioned.
   const chat = known?.mention ? { mention: known.mention, ...now } : now;
   if (belongs(chat, shown)) return inOrder([...others, chat], shown.view);
   if (!known || chat.id !== openId) return others;
-  return rows.map((row) => (row === known ? chat : row));
+  const stays = { ...chat, waited: known.unansweredSince ?? known.waited };
+  return rows.map((row) => (row === known ? stays : row));
 }
 
 /** A chat after an event of its own. An event that says nothing about the list leaves it as it is. */

@@ -61,7 +61,6 @@ export function LabelsDialog({ store }: { store: ConversationStore }) {
             <input
               {...ties}
               autocomplete="off"
-              maxLength={40}
               value={words.value}
               onInput={({ currentTarget }) => (words.value = currentTarget.value)}
             />

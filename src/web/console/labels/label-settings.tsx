@@ -103,7 +103,7 @@ export function LabelDialog({ label, onSave }: LabelDialogProps) {
       submit={label ? "Save" : "Create"}
       onSubmit={({ text }) => onSave({ name: text("name"), color: color.value })}
     >
-      <Input label="Name" name="name" required maxLength={40} defaultValue={label?.name ?? ""} />
+      <Input label="Name" name="name" required defaultValue={label?.name ?? ""} />
       <Checkbox
         checked={color.value !== null}
         onChange={({ currentTarget }) => (color.value = currentTarget.checked ? FIRST_COLOR : null)}

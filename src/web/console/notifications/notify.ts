@@ -21,6 +21,8 @@ type Person = { id: string | null; name: string | null } | null;
 
 /** The data of the events that cause notifications. */
 interface Reported {
+  chat?: Chat;
+  state?: string;
   assigneeId?: string | null;
   by?: Person;
   note?: { author: Person; mentions: string[] };
@@ -43,7 +45,7 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   if (!event && isLeading) for (const id of unread.value) void wantedChat(place, id, "message");
   const { type, chatId, data } = event ?? {};
   if (!chatId) return;
-  const { assigneeId, by, note, to, reason } = data as Reported;
+  const { chat, state, assigneeId, by, note, to, reason } = data as Reported;
   const own = currentSession().member?.id;
   const wait = (why: Why, text: string) => {
     const after = isLeading ? notifiedAt + EVERY_MS - Date.now() : EVERY_MS;
@@ -58,6 +60,9 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   }
   // Whoever wrote to take it over needs no help.
   if (to === "people" && reason !== "took_over" && (!own || by?.id !== own)) wait("message", "Handed to people");
+  // A snooze of an answered chat ended. What the contact wrote is a new message.
+  const isBack = type === "chat.state" && state === "open" && by === null && !chat?.unansweredSince;
+  if (isBack && (chat?.assigneeId ?? own) === own) wait("person", "Back from its snooze");
   // Nobody is notified of what they did themselves.
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
     wait("person", `${nameOf(by)} gave you this chat`);
