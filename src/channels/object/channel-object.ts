@@ -140,7 +140,7 @@ export class ChannelObject extends DurableObject<Env> {
     return this.#channel.storedRow();
   }
 
-  /** Deletes all storage for good. Call after the channel's row in the directory was marked. */
+  /** Deletes all storage permanently. Call after the channel's row in the directory was marked. */
   async erase(): Promise<void> {
     this.#due.forget();
     this.#channel.forget();

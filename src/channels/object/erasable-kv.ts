@@ -1,7 +1,7 @@
 const MARK = "erased";
 
 /**
- * The key-value storage of an object that is erased once, for good. A mark stays, so that a call that comes late, or was
+ * The key-value storage of an object that is erased once, permanently. A mark stays, so that a call that comes late, or was
  * under way, stores nothing: it may know the object's channel from a cache.
  */
 export class ErasableKv implements Pick<SyncKvStorage, "get" | "put" | "delete" | "list"> {
