@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test("the guide's agent lists the chats, and sends a message", async () => {
+test("the guide's agent lists the chats, and sends a message, or writes a draft with a key that only drafts", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-agent-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, "agent.mjs"), await codeOf("agents", "Write an agent", "js Node"));
@@ -126,4 +126,12 @@ test("the guide's agent lists the chats, and sends a message", async () => {
   const { data } = await parley.api.GET("/chats/{id}/messages", { params: { path: { id } } });
   expect(data?.messages).toMatchObject([{ text: "Hello from an agent" }]);
   await expect(run("cht_gAAAAAAAAAAAAAAA", "Hello")).rejects.toThrow("Chat not found");
+  const drafting = await createKey(organization, {
+    draftsOnly: true,
+    permissions: ["chats:read", "messages:read", "messages:send", "notes:write"],
+  });
+  env.PARLEY_AGENT_KEY = drafting.secret;
+  await run(id, "A draft");
+  const { data: after } = await parley.api.GET("/chats/{id}/messages", { params: { path: { id } } });
+  expect(after?.messages).toHaveLength(1);
 });
