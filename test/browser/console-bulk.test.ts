@@ -49,7 +49,7 @@ test("x selects chats, which are closed together, and z brings all of them back"
   await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open waits"]);
 });
 
-test("after a click on a box, single keys mean the selection, and j opens the next chat", async () => {
+test("after a click on a box, single keys mean the selection", async () => {
   const { desk, chats, page } = await threeWaiting();
   await page.getByRole("checkbox", { name: "Select Bob Two" }).check();
   await page.getByRole("checkbox", { name: "Select Cyd Three" }).check();

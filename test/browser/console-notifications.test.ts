@@ -48,19 +48,33 @@ test("the operator is told of nobody’s chats", async () => {
   await expect.poll(() => shown(told)).toEqual(["Opa Operator: New message · Site"]);
 });
 
-test("a person’s answered chat that is back from its snooze is told, and a colleague’s is not", async () => {
-  const [mine, other] = [await desk.chat("Sia Snoozed"), await desk.chat("Sam Snoozed")];
+test("a chat that is back from its snooze is told, but not a colleague’s that is answered", async () => {
+  const [mine, other, waits] = [
+    await desk.chat("Sia Snoozed"),
+    await desk.chat("Sam Snoozed"),
+    await desk.chat("Wim Waits"),
+  ];
   const { page, told, id } = await openMember(desk);
   await assign(other.id, desk.organization.memberId);
   await assign(mine.id, id);
-  await expect.poll(() => shown(told).length).toBe(1);
-  await row(page, "Sia Snoozed").waitFor();
+  await writes(page, desk, "Wim Waits", waits, "Hello");
+  await expect.poll(() => shown(told).length).toBe(2);
   told.notifications.length = 0;
-  for (const chat of [other, mine]) {
-    const snoozedUntil = new Date(Date.now() + 1_500).toISOString();
+  for (const chat of [other, mine, waits]) {
+    const snoozedUntil = new Date(Date.now() + 2_500).toISOString();
     await desk.api("PATCH", `/chats/${chat.id}`, { state: "snoozed", snoozedUntil });
   }
-  await expect.poll(() => shown(told)).toEqual(["Sia Snoozed: Back from its snooze · Site"]);
+  const back = (name: string) => `${name}: Back from its snooze · Site`;
+  await expect.poll(() => shown(told).toSorted()).toEqual([back("Sia Snoozed"), back("Wim Waits")]);
+});
+
+test("a message that opens a closed chat is a new message, and no end of a snooze", async () => {
+  const chat = await desk.chat("Cleo Closed");
+  const { page, told } = await openMember(desk);
+  await desk.api("PATCH", `/chats/${chat.id}`, { state: "closed" });
+  await row(page, "Cleo Closed").waitFor({ state: "detached" });
+  await desk.writes(chat.address, "Hello");
+  await expect.poll(() => shown(told)).toEqual(["Cleo Closed: New message · Site"]);
 });
 
 describe("what a person chose", () => {

@@ -131,7 +131,8 @@ test("the guide's agent lists the chats, and sends a message, or writes a draft 
     permissions: ["chats:read", "messages:read", "messages:send", "notes:write"],
   });
   env.PARLEY_AGENT_KEY = drafting.secret;
-  await run(id, "A draft");
+  const draft = await run(id, "A draft");
+  expect(draft.stdout).toContain("A draft");
   const { data: after } = await parley.api.GET("/chats/{id}/messages", { params: { path: { id } } });
   expect(after?.messages).toHaveLength(1);
 });

@@ -160,6 +160,7 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** Reports the channel's health to its organization. If that fails, the alarm, which rings by `alarmAt`, tries again. */
   async #reportHealth(channelId: string, what: "state" | "codes" | "counts", alarmAt: number): Promise<void> {
+    if (this.#kv.isErased) return;
     this.#health.add(channelId, what);
     await this.#alarm.by(alarmAt);
     await this.#alarm.by(await this.#health.flush());

@@ -21,7 +21,7 @@ export class CurrentChannel {
     this.#changed = changed;
   }
 
-  /** The channel; null if it is being deleted or was erased, whatever a cache says. */
+  /** The channel; null if it is being deleted, and from its erasure on whatever a cache says. */
   async record(channelId: string): Promise<ChannelRecord | null> {
     const record = await channelRecord(this.#env, channelId);
     // Reads can end in a different order than they started.

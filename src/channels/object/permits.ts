@@ -85,8 +85,9 @@ export class Permits {
   #storedClock = 0;
   /** The chat whose attempt is the current trial. */
   #trialChat = "";
-  /** The pace or the breaker changed. */
+  /** The pace or the breaker changed, or the channel was erased. */
   readonly #changed = new ChangeSignal();
+  #isErased = false;
 
   constructor(ports: PermitPorts) {
     this.#ports = ports;
@@ -114,6 +115,7 @@ export class Permits {
       const config = await this.#ports.sendingConfig(channelId);
       if (!config) return { outcome: "later", at: clock.now() + DELETED_RETRY_MS, broken: null };
       await this.useCredentials(channelId, config.credentialsVersion);
+      if (this.#isErased) continue;
       // Read after both calls, so that the start is waited for as long as it is away.
       const now = clock.now();
       const query = { reservedAt, canWait, brokenEpoch, withinMs };
@@ -176,8 +178,11 @@ export class Permits {
     await this.#change(channelId, withNews(this.pace, state, this.#ports.clock.now()));
   }
 
+  /** The channel was erased: who waits for a start gets none. */
   forget(): void {
     this.#pace = undefined;
+    this.#isErased = true;
+    this.#changed.announce();
   }
 
   /** A trial ended without a report. */
@@ -186,14 +191,14 @@ export class Permits {
     this.#setPace(endTrial(this.pace, { trial, epoch }, false, this.#ports.clock.now()));
   }
 
-  /** Waits for a start. @returns false if the channel broke, recovered or was slowed down in the meantime */
+  /** Waits for a start. @returns false if the channel broke, recovered, was slowed down or was erased in the meantime */
   async #waitForStart(at: number, epoch: number, now: number): Promise<boolean> {
     if (at <= now) return true;
     let isOver = false;
     const start = this.#ports.clock.wait(at - now).then(() => {
       isOver = true;
     });
-    const isValid = () => isStillValid(this.pace, at, epoch);
+    const isValid = () => !this.#isErased && isStillValid(this.pace, at, epoch);
     while (!isOver && isValid()) await this.#changed.wait(start);
     return isValid();
   }

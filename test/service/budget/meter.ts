@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { countRows, take } from "../../bench/workers/counting.ts";
-import { runAlarm } from "../../support/alarms.ts";
+import { runOneAlarm } from "../../support/alarms.ts";
 import { NAMESPACES } from "../../support/faults.ts";
 
 /** Lets a meter count what a chat's object writes from its first call on, for each that is adopted from here on. @returns their ids */
@@ -42,12 +42,12 @@ export async function meter(objects: DurableObjectStub[]) {
   take();
   return {
     ring: async (object: DurableObjectStub) => {
-      expect(await runAlarm(object)).toBe(true);
+      expect(await runOneAlarm(object)).toBe(true);
       alarms++;
     },
     read: () => {
       const calls = called.reduce((sum, spy) => sum + spy.mock.calls.length, alarms);
-      // `runAlarm` deletes the alarm that it runs, and the platform does not.
+      // `runOneAlarm` deletes the alarm that it runs, and the platform does not.
       const rows = take().written - alarms;
       const directory = prepared.mock.calls.filter(([query]) => /^\s*(insert|update|delete)/i.test(query)).length;
       for (const spy of [...called, prepared]) spy.mockClear();

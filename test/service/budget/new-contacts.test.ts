@@ -55,7 +55,7 @@ test("a chat that the company creates", async () => {
   expect(await sizeOf(object)).toBe(12);
 });
 
-test("chats that the company creates one after the other share five of these rows", async () => {
+test("chats that the company creates in quick succession share five of these rows", async () => {
   const organization = await newOrganization();
   const { api, channelId, organizationId, keyId } = organization;
   const first = await newChat(api, channelId, newContact());

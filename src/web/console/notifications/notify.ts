@@ -14,6 +14,7 @@ import { FIRST_CHOICE, permission, readChoice } from "./choice.ts";
 const EVERY_MS = 4_000;
 /** A tab in which the person looks at a chat marks it as read within this time. */
 const LOOK_MS = 300;
+const SECOND_MS = 1_000;
 /** More chats than this share one notification. */
 const MOST_AT_ONCE = 3;
 
@@ -43,7 +44,7 @@ let notifiedAt = 0;
  */
 export function notify(place: Place, event: FollowedEvent | null, isLeading: boolean): void {
   if (!event && isLeading) for (const id of unread.value) void wantedChat(place, id, "message");
-  const { type, chatId, data } = event ?? {};
+  const { type, chatId, data, timestamp = "" } = event ?? {};
   if (!chatId) return;
   const { chat, state, assigneeId, by, note, to, reason } = data as Reported;
   const own = currentSession().member?.id;
@@ -60,14 +61,19 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   }
   // Whoever wrote to take it over needs no help.
   if (to === "people" && reason !== "took_over" && (!own || by?.id !== own)) wait("message", "Handed to people");
-  // A snooze of an answered chat ended. What the contact wrote is a new message.
-  const isBack = type === "chat.state" && state === "open" && by === null && !chat?.unansweredSince;
-  if (isBack && (chat?.assigneeId ?? own) === own) wait("person", "Back from its snooze");
+  // A message opens a chat in the same moment. Else its snooze ended.
+  const isBack = type === "chat.state" && state === "open" && !by && chat && isOlder(chat.lastMessageAt, timestamp);
+  if (isBack && (chat.unansweredSince || chat.assigneeId === own))
+    wait(chat.unansweredSince ? "message" : "person", "Back from its snooze");
   // Nobody is notified of what they did themselves.
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
     wait("person", `${nameOf(by)} gave you this chat`);
   if (own && note?.mentions.includes(own) && note.author?.id !== own && type === "note.created")
     wait("person", `${nameOf(note.author)} mentioned you`);
+}
+
+function isOlder(at: string | null, timestamp: string): boolean {
+  return Date.parse(timestamp) - Date.parse(at ?? "") > SECOND_MS || at === null;
 }
 
 async function tellWaiting({ organization, to }: Place): Promise<void> {

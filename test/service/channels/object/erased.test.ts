@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { alarmAt } from "../../../support/alarms.ts";
 import { aroundQueries } from "../../../support/faults.ts";
 import { admin, newChannel, newOrganization, send } from "../../../support/harness.ts";
 import { fakeNetworks } from "../../../support/networks.ts";
@@ -34,6 +35,16 @@ test("calls that come after a channel was deleted get no permit and store nothin
   await channel().refresh(channelId);
   expect(await channel().storedRow()).toBeNull();
   expect(await held([channel()])).toEqual([]);
+  expect(await alarmAt(channel())).toBeNull();
+});
+
+test("a chat that waits for its start gets none once the channel is erased", async () => {
+  fakeNetworks();
+  const { channelId } = await conversation("telegram", { perSecond: 1 });
+  expect(await ask(channelId)).toMatchObject({ outcome: "granted" });
+  const waiting = ask(channelId);
+  await env.CHANNELS.getByName(channelId).erase();
+  expect(await waiting).toMatchObject({ outcome: "later", broken: null });
 });
 
 test("visitors who come after a web channel was deleted are not counted", async () => {
