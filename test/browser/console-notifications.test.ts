@@ -4,8 +4,10 @@ import { webhookReceiver } from "../support/webhook-receiver.ts";
 import { openConsole, openDesk, screenOf } from "./console.ts";
 import {
   AGENT,
+  actsOf,
   CANARY,
   click,
+  hasTitle,
   openHearing,
   openMember,
   openOn,
@@ -19,11 +21,7 @@ import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
 const desk = await openDesk();
-
-const assign = (chatId: string, assigneeId: string | null) => desk.api("PATCH", `/chats/${chatId}`, { assigneeId });
-const note = (chatId: string, mentions: string[]) =>
-  desk.api("POST", `/chats/${chatId}/notes`, { content: CANARY, mentions });
-const hasTitle = (page: Page, title: string) => expect.poll(() => page.title()).toBe(title);
+const { assign, note } = actsOf(desk);
 
 test("what came while the service could not be reached is told and counted once it can", async () => {
   const chat = await desk.chat("Ava Away");
@@ -75,93 +73,6 @@ test("a message that opens a closed chat is a new message, and no end of a snooz
   await row(page, "Cleo Closed").waitFor({ state: "detached" });
   await desk.writes(chat.address, "Hello");
   await expect.poll(() => shown(told)).toEqual(["Cleo Closed: New message · Site"]);
-});
-
-describe("what a person chose", () => {
-  let teams = 0;
-
-  /** A page whose person was just given one of three chats, which are a colleague's, nobody's and the person's. */
-  async function openThree() {
-    const n = ++teams;
-    const [other, nobodys, mine] = [
-      await desk.chat(`Ola Other ${n}`),
-      await desk.chat(`Nora Nobody ${n}`),
-      await desk.chat(`Mia Mine ${n}`),
-    ];
-    const { page, told, id } = await openMember(desk);
-    await assign(other.id, desk.organization.memberId);
-    await assign(mine.id, id);
-    await expect.poll(() => shown(told).length).toBe(1);
-    const [given] = told.notifications.splice(0);
-    let rounds = 0;
-    /** All three contacts write, the person's first. */
-    const allWrite = async () => {
-      rounds++;
-      await writes(page, desk, `Mia Mine ${n}`, mine, `Hello ${rounds} of mine`);
-      await writes(page, desk, `Ola Other ${n}`, other, `Hello ${rounds} of another`);
-      await writes(page, desk, `Nora Nobody ${n}`, nobodys, `Hello ${rounds} of nobody`);
-    };
-    /** The contacts of whom the person is told. */
-    const tells = (contacts: string[]) =>
-      expect
-        .poll(() => told.notifications.map(({ title }) => title).toSorted())
-        .toEqual(contacts.map((contact) => `${contact} ${n}`));
-    return { page, told, id, given, nobodys, other, allWrite, tells };
-  }
-
-  async function choose(page: Page, of: string): Promise<void> {
-    await page.getByTitle("Your account").click();
-    await page.getByRole("menuitem", { name: "Notifications" }).click();
-    await page.getByLabel("Tell me about").selectOption({ label: of });
-    await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
-
-  test("before the first choice: the chats that a colleague gives them", async () => {
-    const { given } = await openThree();
-    expect(given?.body).toMatch(/gave you this chat · Site$/);
-  });
-
-  test("before the first choice: messages in their own chats and nobody’s", async () => {
-    const { allWrite, tells } = await openThree();
-    await allWrite();
-    await tells(["Mia Mine", "Nora Nobody"]);
-  });
-
-  test("all chats: messages in a colleague’s too", async () => {
-    const { page, allWrite, tells } = await openThree();
-    await choose(page, "All chats");
-    await allWrite();
-    await tells(["Mia Mine", "Nora Nobody", "Ola Other"]);
-  });
-
-  test("mentions: a note for them alone, and nothing of what it says", async () => {
-    const { page, told, id, nobodys, other, allWrite, tells } = await openThree();
-    await choose(page, "Mentions, and chats I’m given");
-    await allWrite();
-    await note(other.id, [desk.organization.memberId]);
-    await note(nobodys.id, [id]);
-    await tells(["Nora Nobody"]);
-    expect(shown(told)[0]).toMatch(/^Nora Nobody \d+: .* mentioned you · Site$/);
-    expect(shown(told).join()).not.toContain(CANARY);
-    await expect.poll(() => page.title()).toMatch(/^\(\d+\) Inbox/);
-  });
-
-  test("nothing: no chat is told or counted", async () => {
-    const { page, told, nobodys, allWrite, tells } = await openThree();
-    await choose(page, "All chats");
-    await allWrite();
-    await tells(["Mia Mine", "Nora Nobody", "Ola Other"]);
-    await hasTitle(page, "(3) Inbox · Parley");
-    told.notifications.length = 0;
-    await choose(page, "Nothing");
-    await allWrite();
-    // The chat that was given still counts for that. Nothing is told of the messages, which are taken in their order.
-    await hasTitle(page, "(1) Inbox · Parley");
-    await choose(page, "My chats and nobody’s");
-    await desk.writes(nobodys.address, "The last");
-    await tells(["Nora Nobody"]);
-  });
 });
 
 describe("who looks at the inbox", () => {

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Desk, openAsMember, screenOf } from "./console.ts";
 import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
@@ -18,6 +18,15 @@ export const AGENT = [
 
 /** What a note says. No notification has it. */
 export const CANARY = "canary-of-a-note";
+
+/** What a colleague does, of which a person is told. */
+export const actsOf = (desk: Desk) => ({
+  assign: (chatId: string, assigneeId: string | null) => desk.api("PATCH", `/chats/${chatId}`, { assigneeId }),
+  note: (chatId: string, mentions: string[]) =>
+    desk.api("POST", `/chats/${chatId}/notes`, { content: CANARY, mentions }),
+});
+
+export const hasTitle = (page: Page, title: string) => expect.poll(() => page.title()).toBe(title);
 
 /** What the pages of a browser have shown, played and asked. */
 export interface Told {

@@ -73,18 +73,6 @@ export async function runOneAlarm(object: DurableObjectStub): Promise<boolean> {
   return ran;
 }
 
-/** Lets objects that call each other do all that is due, until none of them has anything left. */
-export async function runAlarms(...objects: (() => DurableObjectStub)[]): Promise<void> {
-  for (const object of objects) await runAlarm(object());
-  for (let round = 0; ; round++) {
-    const due = await Promise.all(objects.map((object) => isAlarmDue(object())));
-    const waiting = objects.filter((_, index) => due[index]);
-    if (waiting.length === 0) return;
-    if (round === MAX_ROUNDS) throw new Error(`After ${MAX_ROUNDS} rounds the objects still have work that is due`);
-    for (const object of waiting) await runAlarm(object());
-  }
-}
-
 function isAlarmDue(object: DurableObjectStub): Promise<boolean> {
   return runInDurableObject(object, async (_object, { storage }) => {
     const at = await storage.getAlarm();

@@ -4,9 +4,9 @@ import type { ChannelNews } from "../../model/channel-warning.ts";
 import { SYSTEM_CLOCK } from "../../platform/clock.ts";
 import { earliest, StandingAlarm } from "../../platform/object/alarm.ts";
 import { DueWork } from "../../platform/object/due-work.ts";
+import { ErasableKv } from "../../platform/object/erasable-kv.ts";
 import { type SocketPolicy, socketPolicyOf } from "../web/socket-policy.ts";
 import { CurrentChannel, sendingConfigOf } from "./current-channel.ts";
-import { ErasableKv } from "./erasable-kv.ts";
 import { HealthReporter } from "./health.ts";
 import { type NewChatDecision, NewChatLimit } from "./new-chat-limit.ts";
 import { type BreakReport, type PermitAnswer, type PermitRequest, Permits, type ProbeReport } from "./permits.ts";
@@ -142,9 +142,10 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** Deletes all storage permanently. Call after the channel's row in the directory was marked. */
   async erase(): Promise<void> {
+    const erased = this.#kv.erase();
     this.#due.forget();
     this.#channel.forget();
-    await this.#kv.erase();
+    await erased;
     this.#alarm.gone();
   }
 

@@ -1,6 +1,6 @@
 import { type ChannelRecord, type ChannelRow, channelRecord } from "../../calls/channel-record.ts";
+import type { ErasableKv } from "../../platform/object/erasable-kv.ts";
 import { ADAPTERS } from "../registry.ts";
-import type { ErasableKv } from "./erasable-kv.ts";
 import type { SendingConfig } from "./permits.ts";
 
 /** The channel as the directory had it last. */

@@ -2,6 +2,7 @@ import type { Credentials } from "../../model/channel.ts";
 import type { ChannelNews } from "../../model/channel-warning.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ChangeSignal } from "../../platform/object/change-signal.ts";
+import type { ErasableKv } from "../../platform/object/erasable-kv.ts";
 import {
   type Attempt,
   affectsWaiters,
@@ -65,7 +66,7 @@ export interface SendingConfig {
 }
 
 export interface PermitPorts {
-  kv: Pick<SyncKvStorage, "get" | "put">;
+  kv: Pick<ErasableKv, "get" | "put" | "isErased">;
   clock: Clock;
   /** The channel's current configuration; null if it is being deleted or is a web channel. */
   sendingConfig(channelId: string): Promise<SendingConfig | null>;
@@ -87,7 +88,6 @@ export class Permits {
   #trialChat = "";
   /** The pace or the breaker changed, or the channel was erased. */
   readonly #changed = new ChangeSignal();
-  #isErased = false;
 
   constructor(ports: PermitPorts) {
     this.#ports = ports;
@@ -115,7 +115,7 @@ export class Permits {
       const config = await this.#ports.sendingConfig(channelId);
       if (!config) return { outcome: "later", at: clock.now() + DELETED_RETRY_MS, broken: null };
       await this.useCredentials(channelId, config.credentialsVersion);
-      if (this.#isErased) continue;
+      if (this.#ports.kv.isErased) continue;
       // Read after both calls, so that the start is waited for as long as it is away.
       const now = clock.now();
       const query = { reservedAt, canWait, brokenEpoch, withinMs };
@@ -181,7 +181,6 @@ export class Permits {
   /** The channel was erased: who waits for a start gets none. */
   forget(): void {
     this.#pace = undefined;
-    this.#isErased = true;
     this.#changed.announce();
   }
 
@@ -198,7 +197,7 @@ export class Permits {
     const start = this.#ports.clock.wait(at - now).then(() => {
       isOver = true;
     });
-    const isValid = () => !this.#isErased && isStillValid(this.pace, at, epoch);
+    const isValid = () => !this.#ports.kv.isErased && isStillValid(this.pace, at, epoch);
     while (!isOver && isValid()) await this.#changed.wait(start);
     return isValid();
   }

@@ -6,6 +6,7 @@ import type {
   IndexChange,
   IndexOwner,
 } from "../../model/search-index.ts";
+import { ErasableKv } from "../../platform/object/erasable-kv.ts";
 import { prepareSchema } from "../../platform/object/schema-steps.ts";
 import { CandidatePages } from "./candidate-pages.ts";
 import { GramTables, type IndexLimits } from "./gram-tables.ts";
@@ -34,6 +35,7 @@ interface Parts {
  * belongs to the organization that first feeds it.
  */
 export class SearchIndexObject extends DurableObject<Env> {
+  readonly #kv = new ErasableKv(this.ctx.storage);
   #parts: Parts | undefined;
 
   /** Tests have smaller ones. */
@@ -65,25 +67,21 @@ export class SearchIndexObject extends DurableObject<Env> {
     const parts = this.#parts;
     this.#parts = undefined;
     parts?.commits.drop();
-    const deleted = this.ctx.storage.deleteAll();
-    this.ctx.storage.kv.put("erased", true);
-    await deleted;
+    await this.#kv.erase();
   }
 
   /** The parts of an index of this organization; undefined if there is none. */
   #of(organizationId: string): Parts | undefined {
-    const { storage } = this.ctx;
-    if (storage.kv.get("organization") !== organizationId) return undefined;
-    if (!this.#parts) prepareSchema(storage, INDEX_SCHEMA);
+    if (this.#kv.get("organization") !== organizationId) return undefined;
+    if (!this.#parts) prepareSchema(this.ctx.storage, INDEX_SCHEMA);
     this.#parts ??= this.#open();
     return this.#parts;
   }
 
   /** The same for its first message; undefined if the index is another organization's, or was erased. */
   #begin(organizationId: string): Parts | undefined {
-    const { kv } = this.ctx.storage;
-    if (kv.get("organization") !== undefined || kv.get("erased")) return undefined;
-    kv.put("organization", organizationId);
+    if (this.#kv.get("organization") !== undefined || this.#kv.isErased) return undefined;
+    this.#kv.put("organization", organizationId);
     return this.#of(organizationId);
   }
 

@@ -4,13 +4,14 @@ import type { ChatReport } from "../../../src/model/organization.ts";
 import type { RenderedPart } from "../objects/globals.ts";
 import { storedIdentity } from "../objects/identity.ts";
 import type { SimulatedObject } from "../objects/object.ts";
-import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
+import { Book, dueAt, type Row, timeOf } from "./book.ts";
 import { ChangeJudge } from "./change-judge.ts";
-import { type ContentJudge, isBlank, saidBy } from "./content-judge.ts";
+import { type ContentJudge, isBlank } from "./content-judge.ts";
 import { EchoJudge } from "./echo-judge.ts";
 import type { FileJudge } from "./file-judge.ts";
 import { HandoverJudge } from "./handover-judge.ts";
 import { LabelJudge } from "./label-judge.ts";
+import { PlaceJudge } from "./place-judge.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
 import { WorkJudge } from "./work-judge.ts";
@@ -38,6 +39,7 @@ export class LifeJudge {
   readonly #work: WorkJudge;
   readonly labels: LabelJudge;
   readonly #files: FileJudge;
+  readonly #places: PlaceJudge;
   /** The contents of the parts of each chat's latest attempt. */
   readonly #begun = new Map<string, readonly unknown[]>();
   readonly #books = new Map<string, Book>();
@@ -52,6 +54,7 @@ export class LifeJudge {
     this.labels = new LabelJudge(world);
     this.#changes = new ChangeJudge(world);
     this.#echoes = new EchoJudge(world);
+    this.#places = new PlaceJudge(world);
   }
 
   /** What a chat stores; undefined if its object holds no chat. */
@@ -96,7 +99,7 @@ export class LifeJudge {
     this.#handovers.committed(chat, book, events);
     this.#work.committed(chat, book, events);
     this.labels.committed(chat, book, events);
-    this.#checkTurns(book, promoted);
+    this.#places.checkTurns(book, promoted);
     this.#files.committed(chat, book);
     this.#trackHead(chat, book);
     this.checkBlank(book);
@@ -241,9 +244,9 @@ export class LifeJudge {
     world.check("once", table !== "unplaced", () => `${id} ended before it was stored`);
     if (table === "messages") {
       world.check("once", columns.scheduled_id === null, () => `${id} was scheduled and took its place at once`);
-      this.#placed(chat, row);
+      this.#places.placed(chat, row);
       if (message.origin !== undefined) this.#echoes.appeared(chat, book, row);
-      else if (message.direction === "OUTBOUND") this.#checkOvertaken(chat, book, message);
+      else if (message.direction === "OUTBOUND") this.#places.checkOvertaken(chat, book, message);
       if (message.status === "FAILED") book.justFailed++;
     } else {
       book.scheduled.add(id);
@@ -290,48 +293,9 @@ export class LifeJudge {
     this.#content.changed(book, old, row);
     this.#changes.changed(chat, book, old, row);
     if (old.table !== "scheduled") return;
-    if (row.table === "messages") this.#promoted(chat, old, row);
+    if (row.table === "messages") this.#places.promoted(chat, old, row);
     if (row.table === "unplaced") book.ended.add(id);
     if (row.table === "scheduled") world.count("moved");
-  }
-
-  #promoted(chat: SimulatedObject, old: Row, row: Row): void {
-    const world = this.#world;
-    const { id } = row.message;
-    const isMoved = old.message.scheduledAt !== row.message.scheduledAt;
-    world.count(isMoved ? "sent before its time by a client" : "promoted");
-    const [one, other] = [frozen(old.message), frozen(row.message)];
-    world.check("once", one === other, () => `${id} was ${one} and takes its place as ${other}`);
-    const isSame = row.columns.scheduled_id === id && row.columns.dedupe === old.columns.dedupe;
-    world.check("once", isSame, () => `${id} lost its id or its key`);
-    const isExpired = (timeOf(row.message.expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
-    world.check("expiry", !isExpired, () => `${id} takes its place after ${row.message.expiresAt}`);
-    this.#placed(chat, row);
-  }
-
-  #placed(chat: SimulatedObject, { message }: Row): void {
-    const { id, scheduledAt } = message;
-    const isDue = (timeOf(scheduledAt) ?? 0) <= chat.now;
-    this.#world.check("early", isDue, () => `${id} took its place before ${scheduledAt}`);
-  }
-
-  /** @param promoted the rows of messages whose time came, as they were before */
-  #checkTurns(book: Book, promoted: Row[]): void {
-    const last = promoted.sort(bySoonest).at(-1);
-    const [next] = book.soonest();
-    if (!last) return;
-    const places = promoted.map(({ message }) => book.rows.get(message.id)?.message.seq ?? 0);
-    const isSorted = places.every((seq, index) => index === 0 || seq > (places[index - 1] ?? 0));
-    this.#world.check("turn", isSorted, () => `due messages took the places ${places.join()}`);
-    const isFirst = !next || bySoonest(last, next) < 0;
-    this.#world.check("turn", isFirst, () => `${last.message.id} took its place before ${next?.message.id}`);
-  }
-
-  /** A plain message takes no place while a due message waits for one. */
-  #checkOvertaken({ now }: SimulatedObject, book: Book, { id, createdAt }: ShownMessage): void {
-    const [next] = book.soonest();
-    const isOvertaken = next !== undefined && dueAt(next) <= Math.min(now, Date.parse(createdAt));
-    this.#world.check("turn", !isOvertaken, () => `${id} took its place before ${next?.message.id}, which was due`);
   }
 
   #trackHead({ losses, clockChanges }: SimulatedObject, book: Book): void {
@@ -345,10 +309,4 @@ export class LifeJudge {
     const allowed = MAX_DELAY_MS * (1 + chat.losses - head.losses);
     this.#world.check("delay", waited <= allowed, () => `${id} waited ${waited} ms at the head of the queue`);
   }
-}
-
-/** What stays when a message takes its place. */
-function frozen(message: ShownMessage): string {
-  const { id, text, senderId, resendOf } = message;
-  return JSON.stringify([id, text, senderId, resendOf, saidBy(message)]);
 }

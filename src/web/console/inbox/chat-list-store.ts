@@ -10,6 +10,7 @@ import {
   isNewestFirst,
   isScheduling,
   isUnclear,
+  type Row,
   viewQuery,
   withChat,
 } from "./chat-rows.ts";
@@ -33,7 +34,7 @@ interface Page {
 
 /** The chats of the inbox by one filter. It stays true to what happens, and is loaded again only if much happens. */
 export class ChatListStore {
-  readonly rows = signal<Chat[]>([]);
+  readonly rows = signal<Row[]>([]);
   readonly state = signal<"loading" | "ready">("loading");
   readonly error = signal<ParleyError | null>(null);
   readonly hasMore = signal(false);

@@ -61,19 +61,17 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   }
   // Whoever wrote to take it over needs no help.
   if (to === "people" && reason !== "took_over" && (!own || by?.id !== own)) wait("message", "Handed to people");
-  // A message opens a chat in the same moment. Else its snooze ended.
-  const isBack = type === "chat.state" && state === "open" && !by && chat && isOlder(chat.lastMessageAt, timestamp);
-  if (isBack && (chat.unansweredSince || chat.assigneeId === own))
-    wait(chat.unansweredSince ? "message" : "person", "Back from its snooze");
+  if (type === "chat.state" && state === "open" && !by && chat) {
+    // A message opens a chat in the same moment. Else its snooze ended.
+    const quietMs = Date.parse(timestamp) - Date.parse(chat.lastMessageAt ?? chat.createdAt);
+    if (quietMs > SECOND_MS && (chat.unansweredSince || chat.assigneeId === own))
+      wait(chat.unansweredSince ? "message" : "person", "Back from its snooze");
+  }
   // Nobody is notified of what they did themselves.
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
     wait("person", `${nameOf(by)} gave you this chat`);
   if (own && note?.mentions.includes(own) && note.author?.id !== own && type === "note.created")
     wait("person", `${nameOf(note.author)} mentioned you`);
-}
-
-function isOlder(at: string | null, timestamp: string): boolean {
-  return Date.parse(timestamp) - Date.parse(at ?? "") > SECOND_MS || at === null;
 }
 
 async function tellWaiting({ organization, to }: Place): Promise<void> {

@@ -27,6 +27,7 @@ test.each(["pace", "waiting"])(
           mayFail(key);
           stored.set(key, value);
         },
+        isErased: false,
       },
       clock: new FakeClock(Date.UTC(2026, 10, 20, 10)),
       sendingConfig: async () => ({ credentials: {}, credentialsVersion: "1", perSecond: 25 }),

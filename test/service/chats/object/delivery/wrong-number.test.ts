@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { runAlarms } from "../../../../support/alarms.ts";
+import { runAlarm } from "../../../../support/alarms.ts";
 import { admin, send, sendMany } from "../../../../support/harness.ts";
 import { accept, fakeNetworks, type Script } from "../../../../support/networks.ts";
 import { type Conversation, chatOf, conversation, healthOf, PHONE_ID, pass, stopTheClock } from "./conversation.ts";
@@ -30,11 +30,11 @@ function meta(atWrongNumber: object) {
 }
 
 /** Enters another number, and lets the channel and its chats do what is due. */
-async function enter(phoneNumberId: string, chat: Conversation, ...others: Pick<Conversation, "object">[]) {
-  const { status } = await admin("PATCH", `/channels/${chat.channelId}`, { credentials: { phoneNumberId } });
+async function enter(phoneNumberId: string, chats: Conversation, ...others: { run: () => Promise<unknown> }[]) {
+  const { status } = await admin("PATCH", `/channels/${chats.channelId}`, { credentials: { phoneNumberId } });
   expect(status).toBe(200);
-  const channel = () => env.CHANNELS.getByName(chat.channelId);
-  await runAlarms(channel, ...[chat, ...others].map(({ object }) => object));
+  await runAlarm(env.CHANNELS.getByName(chats.channelId));
+  for (const { run } of [chats, ...others]) await run();
 }
 
 const statuses = async (...chats: Pick<Conversation, "messages">[]) =>
@@ -66,7 +66,7 @@ test.each<[string, object]>([
 
     state.isOpen = true;
     await enter(PHONE_ID, chat, other);
-    // Who asks while the first one tries the channel asks again a second later.
+    // Who asked while the first one tried the channel asks again a second later.
     for (let seconds = 0; seconds < 3; seconds++) {
       for (const { run } of [chat, other]) await run();
       pass(1_000);

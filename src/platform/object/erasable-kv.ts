@@ -2,7 +2,7 @@ const MARK = "erased";
 
 /**
  * The key-value storage of an object that is erased once, permanently. A mark stays, so that a call that comes late, or was
- * under way, stores nothing: it may know the object's channel from a cache.
+ * under way, stores nothing: a cache may still have what the object is of.
  */
 export class ErasableKv implements Pick<SyncKvStorage, "get" | "put" | "delete" | "list"> {
   readonly #storage: DurableObjectStorage;
@@ -27,7 +27,7 @@ export class ErasableKv implements Pick<SyncKvStorage, "get" | "put" | "delete" 
   }
 
   delete(key: string): boolean {
-    return key !== MARK && this.#storage.kv.delete(key);
+    return this.#storage.kv.delete(key);
   }
 
   list<T>(options?: SyncKvListOptions): Iterable<[string, T]> {
