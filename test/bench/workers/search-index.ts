@@ -1,4 +1,5 @@
 import * as service from "../../../src/index.ts";
+import { folded } from "../../../src/model/folding.ts";
 import type { CandidatesAnswer, CandidatesAsked, IndexedMessage } from "../../../src/model/search-index.ts";
 import { settleEach } from "../../../src/platform/concurrency.ts";
 import { mergedCandidates } from "../../../src/search/merged-candidates.ts";
@@ -29,6 +30,13 @@ const AT_ONCE = 100;
 const START = Date.UTC(2024, 0, 1);
 const TWO_YEARS = 2 * 365 * 86_400_000;
 const LENGTH = 131;
+/** What one message in a thousand says, in each of these languages. */
+const SENTENCES = [
+  "Ich warte noch auf die Rückerstattung für Müller.",
+  "สวัสดีค่ะ ดิฉันต้องการขอคืนเงินสำหรับคำสั่งซื้อนี้",
+  "您好，我想申请退款，谢谢。",
+  "مرحبا، أريد استرداد المبلغ من فضلكم",
+];
 
 /** The index, with what it costs. */
 export class SearchIndexObject extends service.SearchIndexObject {
@@ -67,6 +75,8 @@ function messageOf(seq: number, n: number, place: number): IndexedMessage {
     n % 3 === 0 ? "LEFT" : n % 3 === 1 && "RIGHT",
   ];
   if (n % 40_000 === 9) marks.push("LEFT RIGHT");
+  const sentence = SENTENCES[(n % 1_000) - 21];
+  if (sentence) marks.push(folded(sentence));
   let text = marks.filter(Boolean).join(" ");
   while (text.length < LENGTH) text += ` ${WORDS[Math.floor(random.next() ** 3 * WORDS.length)]}`;
   return {
