@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { median } from "../bench/statistics.ts";
 import type { Turn } from "../bench/step-call.ts";
-import type { Asked, Fill } from "../bench/workers/search-index.ts";
+import type { Asked, Fill, Removal } from "../bench/workers/search-index.ts";
 import { folded } from "../../src/model/folding.ts";
 import { bundle } from "../support/bundle.ts";
 import { exitCodeOf, wholeNumber } from "../support/mistake.ts";
@@ -19,6 +19,10 @@ const USAGE = `npm run test:long -- search [options]
 const IN_A_CALL = 1_000;
 const TIMES = 21;
 const PAGE = 50;
+/** Of the first index: a chat has 100 messages. */
+const REMOVED_SHARE = 0.3;
+const CHAT_MESSAGES = 100;
+const CHATS_IN_A_CALL = 10;
 
 const SEARCHES = {
   rare: "%RARE%",
@@ -110,6 +114,15 @@ async function measure(
     }
     console.log(`${name}: ${found} found, median ${median(times).toFixed(1)} ms, longest step ${longest} ms`);
   }
+  const chats = Array.from({ length: (messages / indexes / CHAT_MESSAGES) * REMOVED_SHARE }, (_, chat) => chat);
+  const removals: { ms: number; turns: Turn[] }[] = [];
+  for (let at = 0; at < chats.length; at += CHATS_IN_A_CALL) {
+    removals.push(await ask("/remove", { chats: chats.slice(at, at + CHATS_IN_A_CALL) } satisfies Removal));
+  }
+  const took = removals.reduce((sum, one) => sum + one.ms, 0);
+  const lengths = removals.flatMap(({ turns }) => turns.map(lengthOf)).sort((a, b) => a - b);
+  console.log(`removals: ${Math.round((chats.length * CHAT_MESSAGES * 1_000) / took)} messages a second`);
+  console.log(`steps of removals: median ${median(lengths)} ms, longest ${lengths.slice(-5).join(", ")} ms`);
 }
 
 function lengthOf({ from, to }: Turn): number {

@@ -38,7 +38,7 @@ export class CandidatePages {
       count: limit + 1,
     };
     let found: Candidate[] = [];
-    for (const table of this.#grams.all.toSorted((a, b) => b.high - a.high)) {
+    for (const table of this.#grams.inUse.toSorted((a, b) => b.high - a.high)) {
       const last = found[limit];
       // What is before the last one that is needed can't be on the page.
       if (last) range.from = Math.max(range.from, last.at);

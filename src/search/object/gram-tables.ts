@@ -4,6 +4,8 @@ export interface GramTable {
   /** How many messages were ever added, and how many characters. */
   messages: number;
   characters: number;
+  /** How many of the messages were removed. */
+  removed: number;
   /** All ids of its messages are from `low` to `high`. It has none if `low` is greater. */
   low: number;
   high: number;
@@ -29,6 +31,7 @@ export class GramTables {
   readonly #limits: () => IndexLimits;
   #tables: GramTable[] | undefined;
   readonly #changed = new Set<GramTable>();
+  readonly #reduced = new Set<GramTable>();
 
   constructor(storage: DurableObjectStorage, limits: () => IndexLimits) {
     this.#storage = storage;
@@ -39,11 +42,12 @@ export class GramTables {
   forget(): void {
     this.#tables = undefined;
     this.#changed.clear();
+    this.#reduced.clear();
   }
 
-  /** All tables, the oldest first. */
-  get all(): readonly GramTable[] {
-    return this.#known;
+  /** The tables that have messages, the oldest first. */
+  get inUse(): GramTable[] {
+    return this.#known.filter(({ messages, removed }) => removed < messages);
   }
 
   get isFull(): boolean {
@@ -62,7 +66,7 @@ export class GramTables {
     if (last && last.messages < tableMessages && last.characters < tableCharacters) return;
     const number = this.#known.length;
     const [low, high] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
-    this.#changed.add({ number, messages: 0, characters: 0, low, high, shift: 0 });
+    this.#changed.add({ number, messages: 0, characters: 0, removed: 0, low, high, shift: 0 });
     this.#storage.transactionSync(() => {
       // The texts are in the chats. `detail=none` stores which messages have a word, and not where.
       this.#sql.exec(`create virtual table ${nameOf(number)}
@@ -95,8 +99,17 @@ export class GramTables {
     this.#changed.add(table);
   }
 
+  /**
+   * Removes a message. Its words stay in the table, as FTS5 then ignores them: to write the table anew without them would
+   * take hundreds of milliseconds in one step, and an object's storage does not shrink by it.
+   */
   remove(number: number, id: number): void {
-    this.#sql.exec(`delete from ${nameOf(number)} where rowid = ?`, id);
+    const name = nameOf(number);
+    const table = this.#table(number);
+    if (table.removed === 0) this.#sql.exec(`insert into ${name} (${name}, rank) values ('deletemerge', 0)`);
+    this.#sql.exec(`delete from ${name} where rowid = ?`, id);
+    table.removed++;
+    this.#reduced.add(table);
   }
 
   /** Stores what changed in memory. Part of each commit. */
@@ -106,6 +119,10 @@ export class GramTables {
       this.#sql.exec(statement, number, messages, characters, low, high, shift);
     }
     this.#changed.clear();
+    for (const { number, removed } of this.#reduced) {
+      this.#sql.exec("insert or replace into removals values (?, ?)", number, removed);
+    }
+    this.#reduced.clear();
   }
 
   /** SQL for the ids of messages in a table that a query finds: those between two ids, the greatest first. */
@@ -121,7 +138,9 @@ export class GramTables {
   }
 
   get #known(): GramTable[] {
-    this.#tables ??= this.#sql.exec<Row>("select * from gram_tables order by number").toArray();
+    const query = `select gram_tables.*, coalesce(removals.messages, 0) as removed
+      from gram_tables left join removals on gram_table = number order by number`;
+    this.#tables ??= this.#sql.exec<Row>(query).toArray();
     return this.#tables;
   }
 

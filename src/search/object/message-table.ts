@@ -5,7 +5,8 @@ import { storedWords } from "./words.ts";
 
 /** The cost of a message, in characters: at least that of its rows. */
 const LEAST_WORK = 200;
-const REMOVAL_WORK = 50;
+/** FTS5 counts a message that is removed as a page that is written, and each 64 pages may merge parts of the table. */
+const REMOVAL_WORK = 320;
 /** A message to remove that is not there. */
 const ABSENT_WORK = 5;
 

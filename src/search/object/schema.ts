@@ -1,6 +1,6 @@
 /**
  * `chats` gives a chat a number, because its id is long, and says of which of its lives the messages are. `messages.id` is ordered by seconds, see `MessageTable`.
- * `gram_tables` describes the tables of FTS5, which `GramTables` creates.
+ * `gram_tables` describes the tables of FTS5, which `GramTables` creates, and `removals` says how many messages each lost.
  */
 export const INDEX_SCHEMA = [
   `create table chats (number integer primary key, id text not null unique, life integer not null);
@@ -8,4 +8,6 @@ export const INDEX_SCHEMA = [
     gram_table integer not null, unique (chat, seq));
   create table gram_tables (number integer primary key, messages integer not null, characters integer not null,
     low integer not null, high integer not null, shift integer not null)`,
+  // A table of its own, because older code, to which a service can return, names no columns when it writes `gram_tables`.
+  "create table removals (gram_table integer primary key, messages integer not null)",
 ] as const;

@@ -47,7 +47,9 @@ export class SearchIndexObject extends DurableObject<Env> {
   async index({ organizationId }: IndexOwner, change: IndexChange): Promise<IndexAnswer> {
     const parts = this.#of(organizationId) ?? this.#begin(organizationId);
     if (!parts || !(await parts.commits.do(parts.messages.change(change)))) return GONE;
-    return { outcome: "ok", isFull: parts.grams.isFull };
+    const { isFull } = parts.grams;
+    await this.#releaseIfEmpty(parts);
+    return { outcome: "ok", isFull };
   }
 
   /** A page of the messages that may contain a text. */
@@ -59,7 +61,7 @@ export class SearchIndexObject extends DurableObject<Env> {
   /** Removes the messages of a deleted chat. A later life of it stays. */
   async removeChat(organizationId: string, chatId: string, life: number): Promise<void> {
     const parts = this.#of(organizationId);
-    await parts?.commits.do(parts.messages.removeChat(chatId, life));
+    if (parts && (await parts.commits.do(parts.messages.removeChat(chatId, life)))) await this.#releaseIfEmpty(parts);
   }
 
   /** Deletes the index permanently. A mark stays, so that a late call stores nothing. */
@@ -68,6 +70,16 @@ export class SearchIndexObject extends DurableObject<Env> {
     this.#parts = undefined;
     parts?.commits.drop();
     await this.#kv.erase();
+  }
+
+  /** Gives back the storage of a full index that has lost all messages: it gets no new ones, and a table does not shrink. */
+  async #releaseIfEmpty({ grams, commits }: Parts): Promise<void> {
+    if (grams !== this.#parts?.grams || !commits.isIdle || !grams.isFull || grams.inUse.length > 0) return;
+    const organizationId = this.#kv.get("organization");
+    this.#parts = undefined;
+    const deleted = this.ctx.storage.deleteAll();
+    this.#kv.put("organization", organizationId);
+    await deleted;
   }
 
   /** The parts of an index of this organization; undefined if there is none. */

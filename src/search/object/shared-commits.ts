@@ -26,6 +26,11 @@ export class SharedCommits {
     this.#waitUntil = waitUntil;
   }
 
+  /** Whether no work waits. */
+  get isIdle(): boolean {
+    return this.#jobs.length === 0;
+  }
+
   /**
    * Does all steps, in one commit or several. Work that was given earlier is done before.
    * @returns false if the work was dropped

@@ -1,10 +1,11 @@
 import * as service from "../../../src/index.ts";
 import { folded } from "../../../src/model/folding.ts";
-import type { CandidatesAnswer, CandidatesAsked, IndexedMessage } from "../../../src/model/search-index.ts";
+import type { CandidatesAnswer, CandidatesAsked, IndexChange, IndexedMessage } from "../../../src/model/search-index.ts";
 import { settleEach } from "../../../src/platform/concurrency.ts";
 import { mergedCandidates } from "../../../src/search/merged-candidates.ts";
 import { INDEXES_AT_ONCE } from "../../../src/search/search-messages.ts";
 import { Random } from "../../support/random.ts";
+import type { Turn } from "../step-call.ts";
 import { endTurns, watchTurns } from "./turns.ts";
 
 export interface Fill {
@@ -16,6 +17,11 @@ export interface Fill {
   isLate: boolean;
   /** How many indexes share the messages, the oldest in the first. */
   indexes: number;
+}
+
+/** Chats that lose all messages, in the first index. */
+export interface Removal {
+  chats: number[];
 }
 
 /** A search of all indexes. */
@@ -96,6 +102,7 @@ export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url);
     if (pathname === "/fill") return Response.json(await fill(env, await request.json<Fill>()));
+    if (pathname === "/remove") return Response.json(await remove(env, await request.json<Removal>()));
     const { indexes, ...asked } = await request.json<Asked>();
     const numbers = Array.from({ length: indexes }, (_, n) => n + 1);
     if (pathname === "/cost") {
@@ -120,6 +127,33 @@ function indexOf(env: IndexEnv, number: number): DurableObjectStub<SearchIndexOb
   return env.SEARCH_INDEXES.getByName(`${ORGANIZATION}:${number}`);
 }
 
+/** Sends changes to an index at the same time, and watches the steps. */
+async function send(env: IndexEnv, number: number, changes: IndexChange[]): Promise<{ ms: number; turns: Turn[] }> {
+  const watch = watchTurns();
+  const startedAt = Date.now();
+  const index = indexOf(env, number);
+  await Promise.all(changes.map((change) => index.index({ organizationId: ORGANIZATION, number }, change)));
+  const ms = Date.now() - startedAt;
+  endTurns();
+  return { ms, turns: await watch };
+}
+
+function changeOf(chat: number): IndexChange {
+  return {
+    chatId: `cht_g${String(chat).padStart(15, "0")}`,
+    life: 1,
+    channelId: "chn_g000000000000000",
+    put: [],
+    remove: [],
+    removeUpTo: 0,
+  };
+}
+
+async function remove(env: IndexEnv, { chats }: Removal) {
+  const changes = chats.map((chat) => ({ ...changeOf(chat), removeUpTo: Number.MAX_SAFE_INTEGER }));
+  return await send(env, 1, changes);
+}
+
 async function fill(env: IndexEnv, { from, count, of, isLate, indexes }: Fill) {
   const number = 1 + Math.floor((from / of) * indexes);
   const chats = Math.max(MIN_CHATS, of / PER_CHAT);
@@ -130,21 +164,7 @@ async function fill(env: IndexEnv, { from, count, of, isLate, indexes }: Fill) {
       const n = first + i;
       return messageOf(n + 1, n, isLate ? ((n * chats) % of) / of : n / of);
     });
-    return {
-      chatId: `cht_g${String(chat).padStart(15, "0")}`,
-      life: 1,
-      channelId: "chn_g000000000000000",
-      put,
-      remove: [],
-      removeUpTo: 0,
-    };
+    return { ...changeOf(chat), put };
   });
-  const watch = watchTurns();
-  const startedAt = Date.now();
-  await Promise.all(
-    changes.map((change) => indexOf(env, number).index({ organizationId: ORGANIZATION, number }, change)),
-  );
-  const ms = Date.now() - startedAt;
-  endTurns();
-  return { ms, turns: await watch };
+  return await send(env, number, changes);
 }

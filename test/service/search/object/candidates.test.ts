@@ -4,8 +4,17 @@ import { expect, test, vi } from "vitest";
 import { newId } from "../../../../src/model/id.ts";
 import type { Candidate } from "../../../../src/model/search-index.ts";
 import { Random } from "../../../support/random.ts";
-import { changeOf, limitIndexes, messageOf, newIndex, storedIn } from "./fixtures.ts";
+import { changeOf, limitIndexes, messageOf, newIndex, storedIn, type TestIndex } from "./fixtures.ts";
 import { IndexedModel } from "./indexed-model.ts";
+
+/** The tables that a search for a word reads, in their order. */
+async function tablesRead(index: TestIndex, limit: number): Promise<string[]> {
+  const spy = await runInDurableObject(index.object(), (_object, { storage }) => vi.spyOn(storage.sql, "exec"));
+  await index.candidates({ search: "WORD", limit });
+  const tables = new Set(spy.mock.calls.flatMap(([query]) => /from (grams_\d)/.exec(query)?.[1] ?? []));
+  spy.mockRestore();
+  return [...tables];
+}
 
 const SEEDS = env.TEST_SEED ? [Number(env.TEST_SEED)] : [1, 2, 3, 4];
 
@@ -79,14 +88,20 @@ test("a search of only what is newer than a table does not read the table", asyn
   const index = newIndex();
   const chatId = newId("cht", null);
   for (let seq = 1; seq <= 6; seq++) await index.index(changeOf(chatId, { put: [messageOf(seq, "WORD")] }));
-  const read = async (limit: number) => {
-    const spy = await runInDurableObject(index.object(), (_object, { storage }) => vi.spyOn(storage.sql, "exec"));
-    await index.candidates({ search: "WORD", limit });
-    const tables = new Set(spy.mock.calls.flatMap(([query]) => /from (grams_\d)/.exec(query)?.[1] ?? []));
-    spy.mockRestore();
-    return [...tables];
-  };
-  expect(await read(1)).toEqual(["grams_2"]);
-  expect(await read(3)).toEqual(["grams_2", "grams_1"]);
-  expect(await read(6)).toEqual(["grams_2", "grams_1", "grams_0"]);
+  expect(await tablesRead(index, 1)).toEqual(["grams_2"]);
+  expect(await tablesRead(index, 3)).toEqual(["grams_2", "grams_1"]);
+  expect(await tablesRead(index, 6)).toEqual(["grams_2", "grams_1", "grams_0"]);
+});
+
+test("a search does not read a table that has lost all messages", async () => {
+  limitIndexes({ tableMessages: 2 });
+  const index = newIndex();
+  const chatId = newId("cht", null);
+  for (let seq = 1; seq <= 6; seq++) await index.index(changeOf(chatId, { put: [messageOf(seq, "WORD")] }));
+  await index.index(changeOf(chatId, { remove: [3, 6] }));
+  await index.index(changeOf(chatId, { remove: [3] }));
+  expect(await tablesRead(index, 6)).toEqual(["grams_2", "grams_1", "grams_0"]);
+  await index.index(changeOf(chatId, { remove: [4] }));
+  await index.evict();
+  expect(await tablesRead(index, 6)).toEqual(["grams_2", "grams_0"]);
 });
