@@ -292,18 +292,21 @@ test("a full index that loses its last message gives its storage back", async ()
   expect((await index.candidates({ search: "WORD" })).candidates).toHaveLength(2);
 });
 
-test("a message that comes beside the last removal of a full index stays", async () => {
+test("a message that waits while a full index loses its last one stays", async () => {
   limitIndexes({ messages: 2 });
   const index = newIndex();
-  await index.index(changeOf(chatId, { put }));
-  // In the object, so that both are under way; the message waits for a commit after that of the removals.
+  const other = newId("cht", null);
+  for (const id of [chatId, other]) await index.index(changeOf(id, { put: [messageOf(1, "WORD")] }));
+  // More removals than a commit has, so that the new message waits for the next one.
+  const remove = Array.from({ length: 5_000 }, (_, n) => n + 1);
+  // In the object, so that both are under way.
   await runInDurableObject(index.object(), (object: SearchIndexObject) =>
     Promise.all([
-      object.index(index.owner, changeOf(chatId, { remove: [1, 2, ...Array.from({ length: 4_000 }, (_, n) => n + 3)] })),
-      object.index(index.owner, changeOf(newId("cht", null), { put: [messageOf(1, "LATER WORD")] })),
+      object.index(index.owner, changeOf(chatId, { remove: [1] })),
+      object.index(index.owner, changeOf(other, { remove, put: [messageOf(9, "LATER WORD")] })),
     ]),
   );
-  expect((await index.candidates({ search: "WORD" })).candidates).toHaveLength(1);
+  expect((await index.candidates({ search: "WORD" })).candidates.map(({ seq }) => seq)).toEqual([9]);
 });
 
 test("an index that is not full keeps its tables without messages", async () => {
