@@ -1,6 +1,11 @@
 import * as service from "../../../src/index.ts";
 import { folded } from "../../../src/model/folding.ts";
-import type { CandidatesAnswer, CandidatesAsked, IndexChange, IndexedMessage } from "../../../src/model/search-index.ts";
+import type {
+  CandidatesAnswer,
+  CandidatesAsked,
+  IndexChange,
+  IndexedMessage,
+} from "../../../src/model/search-index.ts";
 import { settleEach } from "../../../src/platform/concurrency.ts";
 import { mergedCandidates } from "../../../src/search/merged-candidates.ts";
 import { INDEXES_AT_ONCE } from "../../../src/search/search-messages.ts";

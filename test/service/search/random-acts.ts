@@ -5,9 +5,19 @@ import { folded } from "../../../src/model/folding.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { breakObjects, replaceMethod } from "../../support/faults.ts";
-import { admin, type Client, client, created, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import {
+  admin,
+  type Client,
+  client,
+  created,
+  newChannel,
+  newChat,
+  newKey,
+  newOrganization,
+} from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { Random } from "../../support/random.ts";
+import { heldBy, NOTHING } from "../../support/stored.ts";
 import { crash, newNetworkChannel, pass } from "../chats/object/delivery/conversation.ts";
 import { DAY } from "../chats/object/scheduled/fixtures.ts";
 import { newContact } from "../inbound/fixtures.ts";
@@ -45,10 +55,10 @@ type Truth = Map<string, { text: string; chatId: string; seq: number; at: number
  */
 export class RandomSearch {
   readonly #random: Random;
-  readonly #api: Client;
-  readonly #organizationId: string;
-  readonly #web: string;
-  readonly #telegram: Awaited<ReturnType<typeof newNetworkChannel>>;
+  #api: Client;
+  #organizationId: string;
+  #web: string;
+  #telegram: Awaited<ReturnType<typeof newNetworkChannel>>;
   readonly #inbound: { contact: string; messageId: number }[] = [];
   readonly #chats = new Set<string>();
   /** The addresses of deleted web chats. */
@@ -85,8 +95,10 @@ export class RandomSearch {
       [2, () => this.#evict()],
       [1, () => this.#break()],
       [1, () => this.#turn()],
+      [0.5, () => this.#deleteChannel()],
+      [0.25, () => this.#deleteOrganization()],
     ];
-    const all = acts.flatMap(([weight, act]) => Array.from({ length: weight }, () => act));
+    const all = acts.flatMap(([weight, act]) => Array.from({ length: 4 * weight }, () => act));
     await random.pick(all)();
     pass(random.pick([0, 0, 1, 500]));
     if (random.next() < 0.5) await this.check();
@@ -185,7 +197,6 @@ export class RandomSearch {
     await runAlarm(this.#organization());
     await this.#ringChats();
     expect((await admin("PATCH", `/channels/${this.#web}`, { retentionDays: null })).status).toBe(200);
-    // Those that are empty have deleted themselves.
     await this.#truth();
   }
 
@@ -270,6 +281,34 @@ export class RandomSearch {
     expect(answer.body.organization.search.state).not.toBe("off");
   }
 
+  /** The web channel with its chats. Another one comes in its place. */
+  async #deleteChannel(): Promise<void> {
+    expect((await admin("DELETE", `/channels/${this.#web}`)).status).toBe(200);
+    this.#web = await newChannel(this.#organizationId, "web");
+    this.#gone.clear();
+    await this.#truth();
+  }
+
+  /** The organization with its indexes. Another one comes in its place. */
+  async #deleteOrganization(): Promise<void> {
+    const numbers = (await this.#organization().searchNumbers()) ?? [];
+    expect((await admin("DELETE", `/organizations/${this.#organizationId}`)).status).toBe(200);
+    const mark = { ...NOTHING, values: [["erased", true]] };
+    for (const number of numbers) {
+      expect(await heldBy(env.SEARCH_INDEXES.getByName(`${this.#organizationId}:${number}`))).toEqual(mark);
+    }
+    const { api, organizationId, channelId, telegram } = await newPlace();
+    this.#api = api;
+    this.#organizationId = organizationId;
+    this.#web = channelId;
+    this.#telegram = telegram;
+    this.#inbound.length = 0;
+    this.#chats.clear();
+    this.#gone.clear();
+    this.#known.clear();
+    this.#isOn = true;
+  }
+
   /** The ids of what a search finds, page by page; null if it is off. */
   async #found(search: string): Promise<string[] | null> {
     const found: string[] = [];
@@ -289,7 +328,7 @@ export class RandomSearch {
     const truth: Truth = new Map();
     for (const chatId of this.#chats) {
       const { status, body } = await this.#api("GET", `/chats/${chatId}/messages?limit=100`);
-      // Without messages, a chat deletes itself after its retention.
+      // Its channel was deleted; or it deleted itself, because its retention left no message.
       if (status === 404) this.#chats.delete(chatId);
       else {
         expect(body.pagination.hasMore).toBe(false);

@@ -260,7 +260,7 @@ test("removals do not make FTS5 write its tables anew, which would take long", a
   await index.index(changeOf(chatId, { put }));
   const merges = () =>
     runInDurableObject(index.object(), (_object, { storage: { sql } }) =>
-      sql.exec("select v from grams_0_config where k = 'deletemerge'").raw().toArray().flat(),
+      [...sql.exec("select v from grams_0_config where k = 'deletemerge'").raw()].flat(),
     );
   expect(await merges()).toEqual([]);
   await index.index(changeOf(chatId, { remove: [1] }));
