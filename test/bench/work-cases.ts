@@ -4,6 +4,7 @@ import type { Place } from "./fixtures.ts";
 import { listenerWork, quietWork } from "./listener-work.ts";
 import { consoleWork, conversationWork } from "./page-work.ts";
 import { replayWork } from "./replay-work.ts";
+import { searchWork } from "./search-work.ts";
 import { deletionWork, retentionWork } from "./stored-work.ts";
 import { uploadWork } from "./upload-work.ts";
 import type { WorkGround } from "./work-ground.ts";
@@ -40,6 +41,7 @@ export const WORK: readonly WorkCase[] = [
   deletionWork,
   exportWork,
   replayWork,
+  searchWork,
   ...uploadWork,
   listenerWork,
   quietWork,
