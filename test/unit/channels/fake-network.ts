@@ -16,7 +16,7 @@ export interface Sent {
   body: unknown;
 }
 
-export type Reply = (signal: AbortSignal | null | undefined) => Response | Promise<Response>;
+export type Reply = (signal: AbortSignal | null | undefined, url: string) => Response | Promise<Response>;
 
 /** Puts a network in place of `fetch` for this test: it gives `replies` in turn, and tells what it was asked. */
 export function fakeNetwork(...replies: Reply[]): Sent[] {
@@ -31,7 +31,7 @@ export function fakeNetwork(...replies: Reply[]): Sent[] {
     });
     const reply = replies[sent.length - 1];
     if (!reply) throw new Error(`no reply to ${url}`);
-    return reply(init.signal);
+    return reply(init.signal, url);
   });
   onTestFinished(() => void vi.unstubAllGlobals());
   return sent;

@@ -14,7 +14,7 @@ function meta(...replies: Reply[]): [path: string, proof: string | null][] {
     const { pathname, searchParams } = new URL(url);
     const reply = replies[calls.push([pathname.slice("/v24.0/".length), searchParams.get("appsecret_proof")]) - 1];
     if (!reply) throw new Error(`no reply to ${url}`);
-    return reply(init.signal);
+    return reply(init.signal, url);
   });
   onTestFinished(() => void vi.unstubAllGlobals());
   return calls;

@@ -25,7 +25,16 @@ const subscribedTo = (fields: unknown[]) =>
       { object: "whatsapp_business_account", callback_url: URL, active: true, fields },
     ],
   });
+const apps = (...ids: string[]) =>
+  json({ data: ids.map((id) => ({ whatsapp_business_api_data: { id, link: "https://a.example", name: "A" } })) });
 const all = FIELDS.map((name) => ({ name, version: "v24.0" }));
+/** Meta's answers about an app and an account, which are asked in any order. */
+function fakeSubscriptions(ofApp: Reply, ofAccount: Reply) {
+  const either: Reply = (signal, url) => (url.includes("/subscriptions") ? ofApp : ofAccount)(signal, url);
+  const sent = fakeNetwork(number, either, either);
+  return { asked: (path: string) => sent.filter(({ url }) => url === `https://graph.test/v24.0/${path}`) };
+}
+
 const register = () => registerWhatsAppWebhook(URL, "verify-token", credentials, network);
 
 test.each<[string, Reply, string[] | undefined]>([
@@ -35,18 +44,13 @@ test.each<[string, Reply, string[] | undefined]>([
   ["to what Meta does not tell", refused(190, { status: 401 }), undefined],
   ["to what no answer tells", () => Promise.reject(connectionLost()), undefined],
 ])("an app that is subscribed %s lacks the rest", async (_, reply, unsent) => {
-  const sent = fakeNetwork(number, reply);
+  const { asked } = fakeSubscriptions(reply, apps(APP));
   const inspection = await inspectNumber(credentials, network);
   expect(inspection).toMatchObject({ answer: "accepted", news: { state: "available" } });
   expect(inspection.answer === "accepted" && inspection.unsent).toEqual(unsent);
-  expect(sent[1]).toMatchObject({
-    url: `https://graph.test/v24.0/${APP}/subscriptions`,
-    headers: { authorization: `Bearer ${APP}|${APP_SECRET}` },
-  });
+  expect(asked(`${APP}/subscriptions`)).toMatchObject([{ headers: { authorization: `Bearer ${APP}|${APP_SECRET}` } }]);
 });
 
-const apps = (...ids: string[]) =>
-  json({ data: ids.map((id) => ({ whatsapp_business_api_data: { id, link: "https://a.example", name: "A" } })) });
 const SILENCE = "the WhatsApp Business account is not subscribed to the app";
 
 test.each<[string, Reply, string | undefined]>([
@@ -58,14 +62,11 @@ test.each<[string, Reply, string | undefined]>([
   ["of which no answer tells", () => Promise.reject(connectionLost()), undefined],
   ["of which Meta tells something else", json({ data: [{ id: APP }] }), undefined],
 ])("an account that is %s reports all or nothing", async (_, reply, silence) => {
-  const sent = fakeNetwork(number, subscribedTo(all), reply);
+  const { asked } = fakeSubscriptions(subscribedTo(all), reply);
   const inspection = await inspectNumber(credentials, network);
   expect(inspection).toMatchObject({ answer: "accepted", unsent: [] });
   expect(inspection.answer === "accepted" && inspection.silence).toBe(silence);
-  expect(sent[2]).toMatchObject({
-    url: `https://graph.test/v24.0/${WABA}/subscribed_apps`,
-    headers: { authorization: `Bearer ${TOKEN}` },
-  });
+  expect(asked(`${WABA}/subscribed_apps`)).toMatchObject([{ headers: { authorization: `Bearer ${TOKEN}` } }]);
 });
 
 test("a number whose app Meta does not name is asked for nothing more", async () => {
