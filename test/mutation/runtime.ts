@@ -1,4 +1,4 @@
-import { timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, KeyObject, timingSafeEqual } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 
 // What the Workers runtime has and Node has not; `Uint8Array`'s own base64 and hex come with a flag of Node's.
@@ -6,6 +6,23 @@ Object.assign(crypto.subtle, {
   timingSafeEqual: (one: ArrayBuffer | Uint8Array, other: ArrayBuffer | Uint8Array) =>
     timingSafeEqual(new Uint8Array(one), new Uint8Array(other)),
 });
+
+// Workers have these at once, and Node after a turn of the event loop: a test whose clock is stopped would wait forever.
+const sign = crypto.subtle.sign.bind(crypto.subtle);
+Object.assign(crypto.subtle, {
+  digest: async (algorithm: string, data: ArrayBuffer | Uint8Array) =>
+    buffer(createHash(algorithm.replace("-", "")).update(new Uint8Array(data)).digest()),
+  sign: async (algorithm: "HMAC", key: CryptoKey, data: ArrayBuffer | Uint8Array) => {
+    if (key.algorithm.name !== "HMAC") return sign(algorithm, key, data);
+    const { name } = (key.algorithm as unknown as { hash: { name: string } }).hash;
+    const secret = KeyObject.from(key as never);
+    return buffer(createHmac(name.replace("-", ""), secret).update(new Uint8Array(data)).digest());
+  },
+});
+
+function buffer(bytes: Uint8Array): ArrayBuffer {
+  return new Uint8Array(bytes).buffer;
+}
 
 class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
   constructor(length: number) {
