@@ -64,7 +64,8 @@ export class CandidatePages {
         if (at >= from && at <= to && isBehind) all.push(candidate);
       }
     };
-    while (most >= least) {
+    // It can lose its last message, and be dropped, while other calls come in between.
+    while (most >= least && this.#grams.isInUse(table.number)) {
       const newest = this.#find(table, [query, least, most, count]);
       accept(newest);
       const lowest = newest.reduce((id, found) => Math.min(id, found.id), most);

@@ -23,6 +23,9 @@ export interface IndexLimits {
   bytes: number;
 }
 
+/** The ids of a table that has no messages yet, or was dropped. */
+const NO_IDS: Pick<GramTable, "low" | "high"> = { low: Number.MAX_SAFE_INTEGER, high: Number.MIN_SAFE_INTEGER };
+
 type Row = GramTable & Record<string, SqlStorageValue>;
 
 /** The tables of grams, in which FTS5 finds messages. Only the last one gets new messages. */
@@ -47,7 +50,13 @@ export class GramTables {
 
   /** The tables that have messages, the oldest first. */
   get inUse(): GramTable[] {
-    return this.#known.filter(({ messages, removed }) => removed < messages);
+    return this.#known.filter(({ number }) => this.isInUse(number));
+  }
+
+  /** Whether a table has messages. One that has none may be dropped. */
+  isInUse(number: number): boolean {
+    const { messages, removed } = this.#table(number);
+    return removed < messages;
   }
 
   get isFull(): boolean {
@@ -57,16 +66,20 @@ export class GramTables {
   }
 
   /**
-   * Adds a table if the last one takes no more messages. It has a commit of its own: if the commit that creates a table of
-   * FTS5 also wrote to it and failed, no later commit would succeed.
+   * Adds a table if the last one takes no more messages, and drops one that has lost all of its own. It has a commit of its
+   * own: if the commit that creates a table of FTS5 also wrote to it and failed, no later commit would succeed.
    */
   prepare(): void {
     const { tableMessages, tableCharacters } = this.#limits();
     const last = this.#known.at(-1);
-    if (last && last.messages < tableMessages && last.characters < tableCharacters) return;
+    if (!last || last.messages >= tableMessages || last.characters >= tableCharacters) this.#create();
+    const empty = this.#known.slice(0, -1).find(({ number, low, high }) => low <= high && !this.isInUse(number));
+    if (empty) this.#drop(empty);
+  }
+
+  #create(): void {
     const number = this.#known.length;
-    const [low, high] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
-    this.#changed.add({ number, messages: 0, characters: 0, removed: 0, low, high, shift: 0 });
+    this.#changed.add({ number, messages: 0, characters: 0, removed: 0, ...NO_IDS, shift: 0 });
     this.#storage.transactionSync(() => {
       // The texts are in the chats. `detail=none` stores which messages have a word, and not where.
       this.#sql.exec(`create virtual table ${nameOf(number)}
@@ -74,6 +87,15 @@ export class GramTables {
       this.store();
     });
     this.#tables = undefined;
+  }
+
+  /** Its row stays, because the numbers of tables are their places. */
+  #drop(table: GramTable): void {
+    this.#changed.add(Object.assign(table, NO_IDS));
+    this.#storage.transactionSync(() => {
+      this.#sql.exec(`drop table ${nameOf(table.number)}`);
+      this.store();
+    });
   }
 
   /**
@@ -100,8 +122,8 @@ export class GramTables {
   }
 
   /**
-   * Removes a message. Its words stay in the table, as FTS5 then ignores them: to write the table anew without them would
-   * take hundreds of milliseconds in one step, and an object's storage does not shrink by it.
+   * Removes a message. Its words stay in the table until that is dropped, and FTS5 ignores them: to write the table anew
+   * without them would take hundreds of milliseconds in one step.
    */
   remove(number: number, id: number): void {
     const name = nameOf(number);

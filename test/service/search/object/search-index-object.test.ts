@@ -270,6 +270,49 @@ test("removals do not make FTS5 write its tables anew, which would take long", a
   expect((await storedIn(index)).tables).toEqual([0]);
 });
 
+test("a table that loses all messages is dropped with the next commit, unless it takes new ones", async () => {
+  limitIndexes({ tableMessages: 2 });
+  const index = newIndex();
+  const feed = (seq: number) => index.index(changeOf(chatId, { put: [messageOf(seq, "WORD")] }));
+  for (const seq of [1, 2, 3]) await feed(seq);
+  await index.index(changeOf(chatId, { remove: [1, 2, 3] }));
+  await index.evict();
+  await feed(4);
+  expect(await storedIn(index)).toEqual({ messages: 1, chats: 1, tables: [null, 1] });
+  await index.evict();
+  for (const seq of [5, 6]) await feed(seq);
+  expect((await storedIn(index)).tables).toEqual([null, 1, 2]);
+  await index.index(changeOf(chatId, { removeUpTo: 6 }));
+  await feed(7);
+  expect((await storedIn(index)).tables).toEqual([null, null, 0, 1]);
+  await feed(7);
+  expect((await storedIn(index)).tables).toEqual([null, null, null, 1]);
+  expect((await index.candidates({ search: "WORD" })).candidates.map(({ seq }) => seq)).toEqual([7]);
+});
+
+test("a search goes on while a table that it reads is dropped", async () => {
+  limitIndexes({ tableMessages: 300 });
+  const index = newIndex();
+  const other = newId("cht", null);
+  const at = Date.UTC(2026, 0, 1);
+  await index.index(changeOf(other, { put: [messageOf(1, "WORD", at - 1_000)] }));
+  await index.index(changeOf(chatId, { put: Array.from({ length: 299 }, (_, n) => messageOf(n + 1, "WORD", at + n)) }));
+  await index.index(changeOf(other, { put: [messageOf(2, "WORD", at + 1_000)] }));
+  // In the object, so that the removals come in between.
+  const [found] = await runInDurableObject(index.object(), (object: SearchIndexObject) => {
+    const removals = Array.from({ length: 299 }, (_, n) => changeOf(chatId, { remove: [n + 1] }));
+    return Promise.all([
+      object.candidates(index.organizationId, { ...EVERYTHING, search: "WORD", limit: 1_000 }),
+      ...[changeOf(other, { remove: [1] }), ...removals, changeOf(other, {})].map((change) =>
+        object.index(index.owner, change),
+      ),
+    ]);
+  });
+  expect(found).toMatchObject({ candidates: expect.arrayContaining([{ at: at + 1_000, chatId: other, seq: 2 }]) });
+  await index.index(changeOf(other, {}));
+  expect((await storedIn(index)).tables).toEqual([null, 1]);
+});
+
 test("a full index that loses its last message gives its storage back", async () => {
   limitIndexes({ messages: 3, tableMessages: 2 });
   const index = newIndex();
