@@ -290,27 +290,23 @@ test("a table that loses all messages is dropped with the next commit, unless it
   expect((await index.candidates({ search: "WORD" })).candidates.map(({ seq }) => seq)).toEqual([7]);
 });
 
-test("a search goes on while a table that it reads is dropped", async () => {
-  limitIndexes({ tableMessages: 300 });
+test("a search goes on while a table that it has not read yet is dropped", async () => {
+  limitIndexes({ tableMessages: 2 });
   const index = newIndex();
   const other = newId("cht", null);
-  const at = Date.UTC(2026, 0, 1);
-  await index.index(changeOf(other, { put: [messageOf(1, "WORD", at - 1_000)] }));
-  await index.index(changeOf(chatId, { put: Array.from({ length: 299 }, (_, n) => messageOf(n + 1, "WORD", at + n)) }));
-  await index.index(changeOf(other, { put: [messageOf(2, "WORD", at + 1_000)] }));
-  // In the object, so that the removals come in between.
-  const [found] = await runInDurableObject(index.object(), (object: SearchIndexObject) => {
-    const removals = Array.from({ length: 299 }, (_, n) => changeOf(chatId, { remove: [n + 1] }));
-    return Promise.all([
-      object.candidates(index.organizationId, { ...EVERYTHING, search: "WORD", limit: 1_000 }),
-      ...[changeOf(other, { remove: [1] }), ...removals, changeOf(other, {})].map((change) =>
-        object.index(index.owner, change),
-      ),
-    ]);
+  await index.index(changeOf(chatId, { put }));
+  const newer = Array.from({ length: 40 }, (_, n) => messageOf(n + 3, "WORD"));
+  for (const message of newer) await index.index(changeOf(other, { put: [message] }));
+  // In the object, so that the removals come while the search reads the newer tables.
+  const [found] = await runInDurableObject(index.object(), async (object: SearchIndexObject) => {
+    const drop = async () => {
+      await object.index(index.owner, changeOf(chatId, { removeUpTo: 2 }));
+      await object.index(index.owner, changeOf(other, {}));
+    };
+    return Promise.all([object.candidates(index.organizationId, { ...EVERYTHING, search: "WORD" }), drop()]);
   });
-  expect(found).toMatchObject({ candidates: expect.arrayContaining([{ at: at + 1_000, chatId: other, seq: 2 }]) });
-  await index.index(changeOf(other, {}));
-  expect((await storedIn(index)).tables).toEqual([null, 1]);
+  expect(found.candidates).toHaveLength(newer.length);
+  expect((await storedIn(index)).tables[0]).toBeNull();
 });
 
 test("a full index that loses its last message gives its storage back", async () => {
