@@ -19,8 +19,6 @@ const USAGE = `npm run test:long -- search [options]
 const IN_A_CALL = 1_000;
 const TIMES = 21;
 const PAGE = 50;
-/** Of the first index: a chat has 100 messages. */
-const REMOVED_SHARE = 0.3;
 const CHAT_MESSAGES = 100;
 const CHATS_IN_A_CALL = 10;
 
@@ -114,7 +112,7 @@ async function measure(
     }
     console.log(`${name}: ${found} found, median ${median(times).toFixed(1)} ms, longest step ${longest} ms`);
   }
-  const chats = Array.from({ length: (messages / indexes / CHAT_MESSAGES) * REMOVED_SHARE }, (_, chat) => chat);
+  const chats = Array.from({ length: messages / indexes / CHAT_MESSAGES }, (_, chat) => chat);
   const removals: { ms: number; turns: Turn[] }[] = [];
   for (let at = 0; at < chats.length; at += CHATS_IN_A_CALL) {
     removals.push(await ask("/remove", { chats: chats.slice(at, at + CHATS_IN_A_CALL) } satisfies Removal));

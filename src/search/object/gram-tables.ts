@@ -122,8 +122,8 @@ export class GramTables {
   }
 
   /**
-   * Removes a message. Its words stay in the table until that is dropped, and FTS5 ignores them: to write the table anew
-   * without them would take hundreds of milliseconds in one step.
+   * Removes a message. Its words stay in the table until that is dropped, and FTS5 ignores them: FTS5 would take hundreds
+   * of milliseconds in one step to merge what is left.
    */
   remove(number: number, id: number): void {
     const name = nameOf(number);
