@@ -26,6 +26,13 @@ export interface IndexLimits {
 /** The ids of a table that has no messages yet, or was dropped. */
 const NO_IDS: Pick<GramTable, "low" | "high"> = { low: Number.MAX_SAFE_INTEGER, high: Number.MIN_SAFE_INTEGER };
 
+/** The work of a change, in characters: those it writes, and so many for each message that it adds or removes. */
+const MESSAGE_WORK = 125;
+/** After this much work, a commit merges so many pages of the table, and one more for each part of its own work. */
+const WORK_BETWEEN_MERGES = 2_000;
+const MERGED_PAGES = 16;
+const WORK_A_PAGE = 500;
+
 type Row = GramTable & Record<string, SqlStorageValue>;
 
 /** The tables of grams, in which FTS5 finds messages. Only the last one gets new messages. */
@@ -35,6 +42,8 @@ export class GramTables {
   #tables: GramTable[] | undefined;
   readonly #changed = new Set<GramTable>();
   readonly #reduced = new Set<GramTable>();
+  /** How much work the tables had taken before the commit that writes to them, by their numbers. */
+  readonly #workBefore = new Map<number, number>();
 
   constructor(storage: DurableObjectStorage, limits: () => IndexLimits) {
     this.#storage = storage;
@@ -46,6 +55,7 @@ export class GramTables {
     this.#tables = undefined;
     this.#changed.clear();
     this.#reduced.clear();
+    this.#workBefore.clear();
   }
 
   /** The tables that have messages, the oldest first. */
@@ -57,6 +67,11 @@ export class GramTables {
   isInUse(number: number): boolean {
     const { messages, removed } = this.#table(number);
     return removed < messages;
+  }
+
+  /** Whether there is more than one, so that the index has much storage. */
+  get areMany(): boolean {
+    return this.#known.length > 1;
   }
 
   get isFull(): boolean {
@@ -84,8 +99,10 @@ export class GramTables {
       // The texts are in the chats. `detail=none` stores which messages have a word, and not where.
       this.#sql.exec(`create virtual table ${nameOf(number)}
         using fts5(words, content='', contentless_delete=1, tokenize='ascii', detail=none)`);
-      this.store();
+      this.#store();
     });
+    // FTS5 would merge in a few long steps, most of all after removals.
+    this.#sql.exec(`insert into ${nameOf(number)} (${nameOf(number)}, rank) values ('automerge', 0)`);
     this.#tables = undefined;
   }
 
@@ -94,7 +111,7 @@ export class GramTables {
     this.#changed.add(Object.assign(table, NO_IDS));
     this.#storage.transactionSync(() => {
       this.#sql.exec(`drop table ${nameOf(table.number)}`);
-      this.store();
+      this.#store();
     });
   }
 
@@ -104,7 +121,7 @@ export class GramTables {
    * @returns the table's number
    */
   add(id: number, shift: number): number {
-    const table = this.#table(this.#known.length - 1);
+    const table = this.#written(this.#known.length - 1);
     table.messages++;
     table.low = Math.min(table.low, id);
     table.high = Math.max(table.high, id);
@@ -116,26 +133,36 @@ export class GramTables {
   /** Stores the words of a message that a table has, instead of those it had. @param characters of its text */
   write(number: number, id: number, words: string, characters: number): void {
     this.#sql.exec(`insert or replace into ${nameOf(number)} (rowid, words) values (?, ?)`, id, words);
-    const table = this.#table(number);
+    const table = this.#written(number);
     table.characters += characters;
     this.#changed.add(table);
   }
 
-  /**
-   * Removes a message. Its words stay in the table until that is dropped, and FTS5 ignores them: FTS5 would take hundreds
-   * of milliseconds in one step to merge what is left.
-   */
+  /** Removes a message. FTS5 ignores its words until a merge, or until the table is dropped. */
   remove(number: number, id: number): void {
-    const name = nameOf(number);
-    const table = this.#table(number);
-    if (table.removed === 0) this.#sql.exec(`insert into ${name} (${name}, rank) values ('deletemerge', 0)`);
-    this.#sql.exec(`delete from ${name} where rowid = ?`, id);
+    this.#sql.exec(`delete from ${nameOf(number)} where rowid = ?`, id);
+    const table = this.#written(number);
     table.removed++;
     this.#reduced.add(table);
   }
 
-  /** Stores what changed in memory. Part of each commit. */
-  store(): void {
+  /**
+   * Merges parts of the tables that were written to, and stores what changed in memory. The last part of each commit. FTS5
+   * merges for a search that is fast, and to lose the words of removed messages.
+   */
+  endCommit(): void {
+    for (const [number, before] of this.#workBefore) {
+      const work = workOf(this.#table(number));
+      if (Math.floor(work / WORK_BETWEEN_MERGES) === Math.floor(before / WORK_BETWEEN_MERGES)) continue;
+      const name = nameOf(number);
+      const pages = MERGED_PAGES + Math.ceil((work - before) / WORK_A_PAGE);
+      this.#sql.exec(`insert into ${name} (${name}, rank) values ('merge', ?)`, pages);
+    }
+    this.#workBefore.clear();
+    this.#store();
+  }
+
+  #store(): void {
     const statement = "insert or replace into gram_tables values (?, ?, ?, ?, ?, ?)";
     for (const { number, messages, characters, low, high, shift } of this.#changed) {
       this.#sql.exec(statement, number, messages, characters, low, high, shift);
@@ -151,6 +178,13 @@ export class GramTables {
   idsIn({ number }: GramTable): string {
     const name = nameOf(number);
     return `select rowid as id from ${name} where ${name} match ? and rowid between ? and ? order by rowid desc limit ?`;
+  }
+
+  /** A table that the commit writes to. */
+  #written(number: number): GramTable {
+    const table = this.#table(number);
+    if (!this.#workBefore.has(number)) this.#workBefore.set(number, workOf(table));
+    return table;
   }
 
   #table(number: number): GramTable {
@@ -173,4 +207,8 @@ export class GramTables {
 
 function nameOf(number: number): string {
   return `grams_${number}`;
+}
+
+function workOf({ characters, messages, removed }: GramTable): number {
+  return characters + MESSAGE_WORK * (messages + removed);
 }

@@ -5,7 +5,7 @@ import { storedWords } from "./words.ts";
 
 /** The cost of a message, in characters: at least that of its rows. */
 const LEAST_WORK = 200;
-/** FTS5 counts a message that is removed as a page that is written, and each 64 pages may merge parts of the table. */
+/** So few are removed in a commit that the merge of each commit keeps up with them. */
 const REMOVAL_WORK = 320;
 /** A message to remove that is not there. */
 const ABSENT_WORK = 5;
@@ -32,6 +32,10 @@ export class MessageTable {
   constructor(sql: SqlStorage, grams: GramTables) {
     this.#sql = sql;
     this.#grams = grams;
+  }
+
+  get isEmpty(): boolean {
+    return this.#sql.exec("select 1 from messages limit 1").toArray().length === 0;
   }
 
   /** Does what changed in a chat. What an earlier life of it says late is ignored. */

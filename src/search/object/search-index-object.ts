@@ -72,14 +72,11 @@ export class SearchIndexObject extends DurableObject<Env> {
     await this.#kv.erase();
   }
 
-  /** Gives back the storage of a full index that has lost all messages: it gets no new ones, and a table does not shrink. */
-  async #releaseIfEmpty({ grams, commits }: Parts): Promise<void> {
-    if (grams !== this.#parts?.grams || !commits.isIdle || !grams.isFull || grams.inUse.length > 0) return;
-    const organizationId = this.#kv.get("organization");
+  /** Gives back the storage of an index that has lost all messages: a database does not shrink by itself. */
+  async #releaseIfEmpty(parts: Parts): Promise<void> {
+    if (parts !== this.#parts || !parts.commits.isIdle || !parts.grams.areMany || !parts.messages.isEmpty) return;
     this.#parts = undefined;
-    const deleted = this.ctx.storage.deleteAll();
-    this.#kv.put("organization", organizationId);
-    await deleted;
+    await this.ctx.storage.deleteAll();
   }
 
   /** The parts of an index of this organization; undefined if there is none. */
@@ -107,7 +104,7 @@ export class SearchIndexObject extends DurableObject<Env> {
         grams.prepare();
         storage.transactionSync(() => {
           writes();
-          grams.store();
+          grams.endCommit();
         });
       } catch (error) {
         grams.forget();
