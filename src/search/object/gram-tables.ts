@@ -32,6 +32,7 @@ const MESSAGE_WORK = 125;
 const WORK_BETWEEN_MERGES = 2_000;
 const MERGED_PAGES = 16;
 const WORK_A_PAGE = 500;
+const LEAST_SHARE = 0.1;
 
 type Row = GramTable & Record<string, SqlStorageValue>;
 
@@ -152,10 +153,13 @@ export class GramTables {
    */
   endCommit(): void {
     for (const [number, before] of this.#workBefore) {
-      const work = workOf(this.#table(number));
+      const table = this.#table(number);
+      const work = workOf(table);
       if (Math.floor(work / WORK_BETWEEN_MERGES) === Math.floor(before / WORK_BETWEEN_MERGES)) continue;
       const name = nameOf(number);
-      const pages = MERGED_PAGES + Math.ceil((work - before) / WORK_A_PAGE);
+      // The fewer messages are left, the more pages are read for each that is written.
+      const share = Math.max(LEAST_SHARE, 1 - table.removed / table.messages);
+      const pages = Math.ceil(share * (MERGED_PAGES + (work - before) / WORK_A_PAGE));
       this.#sql.exec(`insert into ${name} (${name}, rank) values ('merge', ?)`, pages);
     }
     this.#workBefore.clear();

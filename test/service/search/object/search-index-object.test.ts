@@ -255,6 +255,22 @@ test("an index says from a number of messages or bytes on that it is full, and t
   expect(await large.index(changeOf(chatId, { put }))).toEqual(full);
 });
 
+test("the words of removed messages leave a table, however few messages it keeps", async () => {
+  const index = newIndex();
+  const many = Array.from({ length: 2_000 }, (_, n) => messageOf(n + 1, `WORD ${(n * 7_919) % 10_007} ${n ** 3}`));
+  await index.index(changeOf(chatId, { put: many }));
+  const size = () =>
+    runInDurableObject(
+      index.object(),
+      (_object, { storage: { sql } }) =>
+        sql.exec<{ bytes: number }>("select sum(length(block)) as bytes from grams_0_data").one().bytes,
+    );
+  const before = await size();
+  for (const { seq } of many.slice(0, -1)) await index.index(changeOf(chatId, { removeUpTo: seq }));
+  expect(await size()).toBeLessThan(before / 10);
+  expect((await index.candidates({ search: "WORD" })).candidates.map(({ seq }) => seq)).toEqual([2_000]);
+});
+
 test("a table that loses all messages is dropped with the next commit, unless it takes new ones", async () => {
   limitIndexes({ tableMessages: 2 });
   const index = newIndex();
