@@ -26,12 +26,14 @@ export interface IndexLimits {
 /** The ids of a table that has no messages yet, or was dropped. */
 const NO_IDS: Pick<GramTable, "low" | "high"> = { low: Number.MAX_SAFE_INTEGER, high: Number.MIN_SAFE_INTEGER };
 
-/** The work of a change, in characters: those it writes, and so many for each message that it adds or removes. */
+/** A table counts its work in characters: those that were written, and these for each message that came or went. */
 const MESSAGE_WORK = 125;
-/** After this much work, a commit merges so many pages of the table, and one more for each part of its own work. */
+/** A commit that ends another part of this work also merges. */
 const WORK_BETWEEN_MERGES = 2_000;
+/** How many pages a commit merges, and how much work of its own adds one. */
 const MERGED_PAGES = 16;
 const WORK_A_PAGE = 500;
+/** The least share of the pages that a commit merges in a table that has lost most messages. */
 const LEAST_SHARE = 0.1;
 
 type Row = GramTable & Record<string, SqlStorageValue>;

@@ -72,7 +72,7 @@ export class SearchIndexObject extends DurableObject<Env> {
     await this.#kv.erase();
   }
 
-  /** Gives back the storage of an index that has lost all messages: a database does not shrink by itself. */
+  /** Gives back the storage of an index that has lost all messages: a database never shrinks. */
   async #releaseIfEmpty(parts: Parts): Promise<void> {
     if (parts !== this.#parts || !parts.commits.isIdle || !parts.grams.areMany || !parts.messages.isEmpty) return;
     this.#parts = undefined;
