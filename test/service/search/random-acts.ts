@@ -4,7 +4,6 @@ import { expect, vi } from "vitest";
 import { folded } from "../../../src/model/folding.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { runAlarm } from "../../support/alarms.ts";
-import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import {
   admin,
   type Client,
@@ -24,6 +23,7 @@ import { newContact } from "../inbound/fixtures.ts";
 import { fromTelegram, taken, telegramText } from "../inbound/webhook-calls.ts";
 import { indexed } from "./fixtures.ts";
 import { limitIndexes } from "./object/fixtures.ts";
+import { randomFault } from "./random-faults.ts";
 
 const PERMISSIONS = ["chats:read", "chats:write", "messages:read", "messages:send", "channels:write", "channels:read"];
 const UNLIMITED = { limit: 3_600_000, windowSeconds: 3_600 };
@@ -216,28 +216,10 @@ export class RandomSearch {
   async #break(): Promise<void> {
     vi.spyOn(console, "warn").mockReturnValue();
     vi.spyOn(console, "error").mockReturnValue();
-    const ring = this.#random.pick([
-      () => {
-        breakObjects("SEARCH_INDEXES", "index", (call) => call % 2 === 0);
-        return this.#ringChats();
-      },
-      () => {
-        breakObjects("ORGANIZATIONS", "report", (call) => call % 3 === 0);
-        return this.#ringChats();
-      },
-      () => {
-        // The index takes it, and its answer is lost.
-        replaceMethod("SEARCH_INDEXES", "index", (original) => async (...given) => {
-          await original(...given);
-          throw new Error("The answer is lost");
-        });
-        return this.#ringChats();
-      },
-      () => {
-        breakObjects("CHATS", "fillSearch", (call) => call % 2 === 0);
-        return runAlarm(this.#organization());
-      },
-    ]);
+    const ring = randomFault(this.#random, {
+      chats: () => this.#ringChats(),
+      organization: () => runAlarm(this.#organization()),
+    });
     for (let rings = 0; rings < 3; rings++) {
       await ring();
       vi.restoreAllMocks();
