@@ -18,7 +18,8 @@ const STEP = { rows: 25_000, statements: 1_500 };
 
 /**
  * What the SQL of an object does while `work` runs: the rows that it reads and its statements, in all and in the
- * longest step. A step ends when anything has waited for the event loop, for others could run then.
+ * longest step. A step ends when anything has waited for the event loop, for others could run then. Only one task may be
+ * under way: the steps of two would be counted as one.
  */
 async function workOf(object: DurableObjectStub, work: () => Promise<unknown>) {
   const steps = [{ rows: 0, statements: 0 }];
@@ -69,6 +70,9 @@ function changeSubscription({ kv }: DurableObjectStorage, webhookId: string, cha
   if (!subscription) throw new Error("no such subscription");
   kv.put(`line ${webhookId}`, { ...subscription, ...change });
 }
+
+const storedSubscription = (object: DurableObjectStub, webhookId: string) =>
+  runInDurableObject(object, (_object, { storage }) => storage.kv.get<Subscription>(`line ${webhookId}`));
 
 /** A chat with this many events, every other one a received message, all sent to a webhook that is disabled. */
 async function longChat(events: number, settings: Parameters<typeof chatWithWebhook>[0] = {}) {
@@ -121,8 +125,7 @@ test("a replay of a whole long chat is counted in short steps", async () => {
 test("a replay of events that no longer match the filter is looked through once, in short steps, and ends", async () => {
   fakeReceiver();
   const { object, webhookId } = await longChat(LONG, { types: ["message.received"] });
-  const stored = () =>
-    runInDurableObject(object(), (_object, { storage }) => storage.kv.get<Subscription>(`line ${webhookId}`));
+  const stored = () => storedSubscription(object(), webhookId);
   await object().replayEvents(webhookId, "rpl_1", [...ranges(150, 200), [30_001, LONG]]);
   await until("the subscription waits", stored, (seen) => seen?.waiting);
   await rewrite(object, (storage) => {
@@ -150,11 +153,13 @@ test("the subscription of a long chat is described in short steps", async () => 
 test("a chat whose events do not match the filter of a new webhook is looked through in short steps", async () => {
   fakeReceiver();
   const { object, webhookId, subscription } = await longChat(LONG, { types: ["chat.updated"] });
+  const stored = () => storedSubscription(object(), webhookId);
   await rewrite(object, (storage) => changeSubscription(storage, webhookId, { cursor: 1, waiting: null }));
   const work = await workOf(object(), async () => {
     await object().wakeWebhook(webhookId, Date.now() + DAY);
-    expect(await subscription()).toMatchObject({ pending: 0, head: null });
+    await until("all events are searched", stored, (seen) => seen?.cursor === LONG);
   });
+  expect(await subscription()).toMatchObject({ pending: 0, head: null });
   expect(work.rows).toBeLessThan(3 * LONG);
   expectShort(work);
 });
@@ -249,9 +254,7 @@ test("a replay joins the ranges that touch", async () => {
     [290, 310],
     [312, 312],
   ]);
-  const stored = await runInDurableObject(object(), (_object, { storage }) =>
-    storage.kv.get<Subscription>(`line ${webhookId}`),
-  );
+  const stored = await storedSubscription(object(), webhookId);
   expect(stored?.replays).toMatchObject([
     {
       ranges: [
