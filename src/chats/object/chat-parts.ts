@@ -30,6 +30,9 @@ import { Redactions } from "./redactions.ts";
 import { ChatEvents } from "./rendered-events.ts";
 import { Retention } from "./retention/retention.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import { FedIndexes } from "./search/fed-indexes.ts";
+import { IndexedMessages } from "./search/indexed-messages.ts";
+import { SearchCorrections } from "./search/search-corrections.ts";
 import { SearchFeed } from "./search/search-feed.ts";
 import { SendConditions } from "./send-conditions.ts";
 import { MessageStore } from "./store-messages.ts";
@@ -81,7 +84,10 @@ export class ChatParts {
   readonly typing: Typing;
   readonly details: StoredDetails;
   readonly notes: Notes;
+  readonly indexed: IndexedMessages;
+  readonly indexes: FedIndexes;
   readonly search: SearchFeed;
+  readonly searchCorrections: SearchCorrections;
   readonly retention: Retention;
   readonly erasure: Erasure;
   /** What the object does in its alarms, and what it forgets. */
@@ -105,7 +111,7 @@ export class ChatParts {
       () => this.adoption.identity()?.createdAt ?? 0,
       () => waitUntil(this.announce()),
       (media, messageId, now) => this.files.end(media, messageId, now),
-      (seq) => this.search.textChanged(seq),
+      (seq) => this.searchCorrections.textChanged(seq),
     );
     this.pages = new MessagePages(this.log);
     this.filteredPages = new FilteredPages(this.tables, this.log);
@@ -144,12 +150,15 @@ export class ChatParts {
     this.details = new StoredDetails(this);
     this.notes = new Notes(this);
     this.handOver = new HandOver(this);
+    this.indexed = new IndexedMessages(this.tables);
+    this.indexes = new FedIndexes(this);
     this.search = new SearchFeed(this);
+    this.searchCorrections = new SearchCorrections(this);
     this.retention = new Retention(this);
     this.erasure = new Erasure(this);
     const { tables, subscriptions, scheduled, queue, echoes, report, contact, retention, erasure, files, log, notes } =
       this;
-    const { work, handover, search } = this;
+    const { work, handover, indexes, search, searchCorrections } = this;
     this.due = new DueWork(
       {
         name: "chat",
@@ -161,7 +170,7 @@ export class ChatParts {
       // The queue delivers what takes its place now.
       {
         ...{ subscriptions, scheduled, expiry: queue.expiry, queue, work, report, contact, retention, erasure, files },
-        ...{ echoes, tables, log, notes, search, handover },
+        ...{ echoes, tables, log, notes, indexes, search, searchCorrections, handover },
       },
     );
   }
@@ -216,8 +225,9 @@ export class ChatParts {
 
   /** When the alarm must ring for what a change brought about; null if for nothing. */
   #dueAt(now: number): number | null {
-    const { report, scheduled, work, handover, search } = this;
+    const { report, scheduled, work, handover, search, searchCorrections } = this;
     const ofWork = [work.dueAt(), handover.dueAt()];
-    return earliest([report.changed(), scheduled.dueAt(now), ...ofWork, search.dueAt(now)]);
+    const ofSearch = [search.dueAt(now), searchCorrections.dueAt(now)];
+    return earliest([report.changed(), scheduled.dueAt(now), ...ofWork, ...ofSearch]);
   }
 }

@@ -32,7 +32,7 @@ interface Parts extends ActivitySources {
   /** See `Retention`. */
   retention: { onRetention(retention: ChatRetention | undefined): void };
   /** See `SearchFeed`. */
-  search: { learn(targets: SearchTargets | undefined): void };
+  indexes: { learn(targets: SearchTargets | undefined): void };
   handover: ActivitySources["handover"] & {
     readonly counts: HandoverCounts;
     learn(bot: ChannelBot | undefined): void;
@@ -301,7 +301,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#begin(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
-    const { handover, subscriptions, retention, search } = this.#parts;
+    const { handover, subscriptions, retention, indexes } = this.#parts;
     const fields = { number, events: this.#burst(report), webhooks: subscriptions.all.version, ...report.state };
     // A report that never ends would hold up all later ones.
     const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
@@ -315,7 +315,7 @@ export class ChatReporter extends WriteBehind<Report> {
       this.#times.heard(answer.listeningForMs);
       if (answer.webhooks) subscriptions.configure(answer.webhooks, answer.webhooks.startAfter);
       retention.onRetention(answer.retention);
-      search.learn(answer.search);
+      indexes.learn(answer.search);
       handover.learn(answer.bot);
       this.#times.rest(answer.nextAfterMs, answer.restMs ?? 0);
       this.#isOutdated = answer.number > report.number;

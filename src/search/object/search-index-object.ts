@@ -46,7 +46,7 @@ export class SearchIndexObject extends DurableObject<Env> {
   /** Takes what changed in a chat. Calls at the same time share a commit. An index that is full takes it, too. */
   async index({ organizationId }: IndexOwner, change: IndexChange): Promise<IndexAnswer> {
     const parts = this.#of(organizationId) ?? this.#begin(organizationId);
-    if (!parts || !(await parts.commits.do(parts.messages.change(change)))) return GONE;
+    if (!parts || !(await parts.commits.do(change.chatId, parts.messages.change(change)))) return GONE;
     const { isFull } = parts.grams;
     await this.#releaseIfEmpty(parts);
     return { outcome: "ok", isFull };
@@ -61,7 +61,8 @@ export class SearchIndexObject extends DurableObject<Env> {
   /** Removes the messages of a deleted chat. A later life of it stays. */
   async removeChat(organizationId: string, chatId: string, life: number): Promise<void> {
     const parts = this.#of(organizationId);
-    if (parts && (await parts.commits.do(parts.messages.removeChat(chatId, life)))) await this.#releaseIfEmpty(parts);
+    if (parts && (await parts.commits.do(chatId, parts.messages.removeChat(chatId, life))))
+      await this.#releaseIfEmpty(parts);
   }
 
   /** Deletes the index permanently. A mark stays, so that a late call stores nothing. */

@@ -2,6 +2,8 @@ import type { Steps } from "./message-table.ts";
 
 /** The most work of a commit, in characters: a commit takes about 10 ms. */
 const COMMIT_WORK = 20_000;
+/** The most work of a chat's turn. */
+const TURN_WORK = 5_000;
 
 interface Job {
   steps: Steps;
@@ -10,14 +12,24 @@ interface Job {
   fail(error: unknown): void;
 }
 
+type Jobs = [Job, ...Job[]];
+
+/** The jobs that a commit has begun, and those of them that it ends. */
+interface Commit {
+  begun: Set<Job>;
+  ended: Job[];
+}
+
 /**
  * Writes what concurrent calls want to write. What comes at the same time is one commit, because a commit costs more than
- * its rows; long work is several commits. Other calls come in between.
+ * its rows; long work is several commits. Other calls come in between. Chats take turns, so that the long work of one does
+ * not hold up the others.
  */
 export class SharedCommits {
   readonly #transaction: (writes: () => void) => void;
   readonly #waitUntil: (work: Promise<unknown>) => void;
-  readonly #jobs: Job[] = [];
+  /** The jobs of each chat, in the order of the chats' turns. */
+  readonly #jobs = new Map<string, Jobs>();
   #isRunning = false;
 
   /** @param transaction writes all or nothing */
@@ -28,31 +40,36 @@ export class SharedCommits {
 
   /** Whether no work waits. */
   get isIdle(): boolean {
-    return this.#jobs.length === 0;
+    return this.#jobs.size === 0;
   }
 
   /**
-   * Does all steps, in one commit or several. Work that was given earlier is done before.
+   * Does all steps, in one commit or several. What was given for the same chat earlier is done before.
    * @returns false if the work was dropped
    * @throws the error of a commit that failed. Earlier commits of the same work stay
    */
-  do(steps: Steps): Promise<boolean> {
+  do(chatId: string, steps: Steps): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    this.#jobs.push({ steps, end: resolve, fail: reject });
+    const job: Job = { steps, end: resolve, fail: reject };
+    const ofChat = this.#jobs.get(chatId);
+    if (ofChat) ofChat.push(job);
+    else this.#jobs.set(chatId, [job]);
     if (!this.#isRunning) this.#waitUntil(this.#run());
     return promise;
   }
 
   /** Drops all work: its storage was deleted. */
   drop(): void {
-    for (const job of this.#jobs.splice(0)) job.end(false);
+    const all = [...this.#jobs.values()].flat();
+    this.#jobs.clear();
+    for (const job of all) job.end(false);
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
     // Calls that have arrived join the first commit.
     await scheduler.wait(0);
-    while (this.#jobs.length > 0) {
+    while (!this.isIdle) {
       this.#commit();
       await scheduler.wait(0);
     }
@@ -60,25 +77,52 @@ export class SharedCommits {
   }
 
   #commit(): void {
-    const jobs = this.#jobs;
-    let begun = 0;
-    let ended = 0;
+    const commit: Commit = { begun: new Set(), ended: [] };
     try {
       this.#transaction(() => {
         for (let work = 0; work < COMMIT_WORK; ) {
-          const job = jobs[ended];
-          if (!job) break;
-          begun = ended + 1;
-          const step = job.steps.next();
-          if (step.done) ended++;
-          else work += step.value;
+          const [next] = this.#jobs;
+          if (!next) break;
+          work += this.#takeTurn(...next, Math.min(TURN_WORK, COMMIT_WORK - work), commit);
         }
       });
     } catch (error) {
-      // At least one, so that it comes to an end.
-      for (const job of jobs.splice(0, Math.max(1, begun))) job.fail(error);
+      this.#fail(commit, error);
       return;
     }
-    for (const job of jobs.splice(0, ended)) job.end(true);
+    for (const job of commit.ended) job.end(true);
+  }
+
+  /** Does steps of a chat's first job. @returns their work */
+  #takeTurn(chatId: string, jobs: Jobs, most: number, { begun, ended }: Commit): number {
+    const [job, ...later] = jobs;
+    begun.add(job);
+    let work = 0;
+    let isDone = false;
+    while (!isDone && work < most) {
+      const step = job.steps.next();
+      if (step.done) isDone = true;
+      else work += step.value;
+    }
+    if (isDone) ended.push(job);
+    this.#queue(chatId, isDone ? later : jobs);
+    return work;
+  }
+
+  /** Ends the jobs that a failed commit has begun: at least one, so that it comes to an end. */
+  #fail({ begun }: Commit, error: unknown): void {
+    const [first] = this.#jobs.values();
+    if (begun.size === 0 && first) begun.add(first[0]);
+    for (const [chatId, jobs] of [...this.#jobs]) {
+      const left = jobs.filter((job) => !begun.has(job));
+      this.#queue(chatId, left);
+    }
+    for (const job of begun) job.fail(error);
+  }
+
+  /** Puts a chat behind the others, with these jobs. */
+  #queue(chatId: string, [first, ...later]: Job[]): void {
+    this.#jobs.delete(chatId);
+    if (first) this.#jobs.set(chatId, [first, ...later]);
   }
 }

@@ -1,8 +1,10 @@
 import { expect, test, vi } from "vitest";
+import type { IndexChange } from "../../../src/model/search-index.ts";
 import { ringAlarm, runAlarm } from "../../support/alarms.ts";
 import { hurryDeadlines } from "../../support/deadlines.ts";
 import { breakObject, countCalls, replaceMethod } from "../../support/faults.ts";
 import { created } from "../../support/harness.ts";
+import { gate } from "../../support/until.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { indexed, searchPlace } from "./fixtures.ts";
 
@@ -65,6 +67,46 @@ test("an index that is down holds up no message of another one", async () => {
   created(await chat.post({ content: "Third word" }));
   await told();
   expect(await indexed(organizationId, 2)).toBe(2);
+});
+
+test("a redaction that an index does not learn holds up no message of another one", async () => {
+  vi.spyOn(console, "error").mockReturnValue();
+  const { chat, told, organizationId } = await placeWithTwoIndexes();
+  breakObject("SEARCH_INDEXES", `${organizationId}:1`, "index");
+  await chat.redact(chat.firstId);
+  pass(3_000);
+  await runAlarm(chat.object());
+  created(await chat.post({ content: "Third word" }));
+  pass(3_000);
+  await runAlarm(chat.object());
+  expect(await indexed(organizationId, 2)).toBe(2);
+  vi.restoreAllMocks();
+  expect(await indexed(organizationId, 1)).toBe(1);
+  pass(30_000);
+  await told();
+  expect(await indexed(organizationId, 1)).toBe(0);
+});
+
+test("a redaction waits until the message has arrived at the index", async () => {
+  const { chat, told, organizationId } = await placeWithTwoIndexes();
+  const { message } = created(await chat.post({ content: "Third word" }));
+  const { open, pass: held, reached } = gate("the message");
+  replaceMethod("SEARCH_INDEXES", "index", (original) => async (...given) => {
+    const [, change] = given as [unknown, IndexChange];
+    if (change.put.length > 0) await held();
+    return original(...given);
+  });
+  pass(3_000);
+  const fed = ringAlarm(chat.object());
+  await reached();
+  await chat.redact(message.id);
+  pass(3_000);
+  await ringAlarm(chat.object());
+  open();
+  await fed;
+  vi.restoreAllMocks();
+  await told();
+  expect(await indexed(organizationId, 2)).toBe(1);
 });
 
 test("a new message is told to one index, and a change to all that may have it", async () => {

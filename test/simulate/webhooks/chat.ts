@@ -75,7 +75,7 @@ export class SubscriptionChat {
       },
       notes: { mentions: () => undefined },
       retention: { onRetention: () => {} },
-      search: { learn: () => {} },
+      indexes: { learn: () => {} },
       alarm: this.#alarm,
       depth: () => 0,
       nextDueAt: () => null,

@@ -123,7 +123,7 @@ export const CHAT_TABLES = {
      deleted_at integer
    );
    create unique index notes_by_dedupe on notes (dedupe) where dedupe is not null;`,
-  // Messages whose text changed, or went, since they went to the search index; see search-feed.ts.
+  // Messages whose text changed, or went, since they went to the search index; see search-corrections.ts.
   reworded: `create table reworded (
      n integer primary key,
      seq integer not null

@@ -34,25 +34,30 @@ export class IndexedMessages {
     this.#reworded.insert("insert into reworded (seq) values (?)", seq);
   }
 
-  get hasChanges(): boolean {
-    return this.#reworded.run("select 1 from reworded limit 1").length > 0;
+  /** Whether messages up to a seq changed. */
+  hasChanges(upTo: number): boolean {
+    return this.#reworded.run("select 1 from reworded where seq <= ? limit 1", upTo).length > 0;
   }
 
   /**
-   * The first messages that changed.
-   * @returns their seqs, those of them that have a text, and the last of the changes
+   * The first messages up to a seq that changed.
+   * @returns their seqs, those of them that have a text, and the last of the changes; 0 if there is none
    */
-  changed(): { seqs: number[]; put: IndexedMessage[]; last: number } {
-    const query = "select n, seq from reworded order by n limit ?";
-    const changes = this.#reworded.run<{ n: number; seq: number }>(query, MAX_CHANGES);
+  changed(upTo: number): { seqs: number[]; put: IndexedMessage[]; last: number } {
+    const query = "select n, seq from reworded where seq <= ? order by n limit ?";
+    const changes = this.#reworded.run<{ n: number; seq: number }>(query, upTo, MAX_CHANGES);
     const seqs = [...new Set(changes.map(({ seq }) => seq))];
     const put = indexed(this.#read("seq in (select value from json_each(?))", JSON.stringify(seqs)));
     return { seqs, put, last: changes.at(-1)?.n ?? 0 };
   }
 
-  /** Forgets the changes up to one; all without one. */
-  forgetChanges(upTo = Number.MAX_SAFE_INTEGER): void {
-    this.#reworded.run("delete from reworded where n <= ?", upTo);
+  /** Forgets the changes up to one, of messages up to a seq. */
+  forgetChanges(last: number, upTo: number): void {
+    this.#reworded.run("delete from reworded where n <= ? and seq <= ?", last, upTo);
+  }
+
+  forgetAllChanges(): void {
+    this.#reworded.run("delete from reworded");
   }
 
   #read(where: string, ...values: SqlStorageValue[]): Row[] {

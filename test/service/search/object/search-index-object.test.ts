@@ -83,6 +83,41 @@ test("many short messages, and many removals, are divided too", async () => {
   expect(await storedIn(index)).toEqual({ messages: 0, chats: 0, tables: [0] });
 });
 
+test("a message does not wait for long removals of other chats", async () => {
+  const index = newIndex();
+  const many = Array.from({ length: 1_000 }, (_, n) => messageOf(n + 1, "WORD"));
+  const others = [newId("cht", null), newId("cht", null)];
+  for (const id of others) await index.index(changeOf(id, { put: many }));
+  const commits = await watchCommits(index);
+  // In the object, so that all are under way.
+  await runInDurableObject(index.object(), async (object: SearchIndexObject) => {
+    const removals = others.map((id) => object.removeChat(index.organizationId, id, 1));
+    await object.index(index.owner, changeOf(chatId, { put }));
+    expect(commits.length).toBeLessThan(3);
+    await Promise.all(removals);
+  });
+  expect(commits.length).toBeGreaterThan(20);
+  expect(await storedIn(index)).toMatchObject({ messages: 2, chats: 1 });
+});
+
+test("what chats say at the same time is stored in each chat's order", async () => {
+  const index = newIndex();
+  const chats = [chatId, newId("cht", null), newId("cht", null)];
+  const many = Array.from({ length: 200 }, (_, n) => messageOf(n + 1, "FIRST WORD"));
+  await runInDurableObject(index.object(), (object: SearchIndexObject) =>
+    Promise.all(
+      chats.flatMap((id) => [
+        object.index(index.owner, changeOf(id, { put: many })),
+        object.index(index.owner, changeOf(id, { removeUpTo: 199 })),
+        object.index(index.owner, changeOf(id, { put: [messageOf(200, "SECOND WORD")] })),
+      ]),
+    ),
+  );
+  expect(await storedIn(index)).toMatchObject({ messages: chats.length, chats: chats.length });
+  expect((await index.candidates({ search: "FIRST" })).candidates).toEqual([]);
+  expect((await index.candidates({ search: "SECOND" })).candidates).toHaveLength(chats.length);
+});
+
 test("the removals of a change come before its messages", async () => {
   const index = newIndex();
   await index.index(changeOf(chatId, { put }));
