@@ -82,7 +82,7 @@ const PLAIN_SABOTEURS = wrongVersions({
       `if (!identity || identity.channelKind === "web" || this.scheduled.nextDueAt() !== null) return null;`,
     ],
     "the alarm of the next due message is forgotten": [
-      "earliest([report.changed(), scheduled.dueAt(now), ...ofWork, search.dueAt(now)])",
+      "earliest([report.changed(), scheduled.dueAt(now), ...ofWork, ...ofSearch])",
       "report.changed()",
     ],
     "a deletion that broke off is not continued": [
