@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { folded } from "../../src/model/folding.ts";
+import { SEARCHES } from "../bench/searched-messages.ts";
 import { median } from "../bench/statistics.ts";
 import type { Turn } from "../bench/step-call.ts";
 import type { Asked, Fill, Removal } from "../bench/workers/search-index.ts";
@@ -21,21 +22,6 @@ const TIMES = 21;
 const PAGE = 50;
 const CHAT_MESSAGES = 100;
 const CHATS_IN_A_CALL = 10;
-
-const SEARCHES = {
-  rare: "%RARE%",
-  "in 1 %": "#ONE#",
-  "in 50 %": "HALF",
-  "common and rare": "HALF %RARE%",
-  "two common ones, rarely together": "LEFT RIGHT",
-  absent: "@ABSENT@",
-  "two units, common": "TE",
-  "two units, rare": "#O",
-  "German, in 0.1 %": "rückerstattung für",
-  "Thai, in 0.1 %": "ขอคืนเงิน",
-  "Chinese, in 0.1 %": "退款",
-  "Arabic, in 0.1 %": "استرداد",
-};
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 

@@ -35,6 +35,10 @@ export const LONG_TESTS: Readonly<Record<string, LongTest>> = {
     about: "what an index of messages costs, and how fast it finds",
     run: () => import("./search.ts"),
   },
+  "index-steps": {
+    about: "how much of the processor the longest steps of an index take",
+    run: () => import("./index-steps.ts"),
+  },
   day: {
     about: "three people in three browsers work at 200 chats over a weekend",
     run: () => import("./day.ts"),

@@ -1,15 +1,9 @@
 import * as service from "../../../src/index.ts";
-import { folded } from "../../../src/model/folding.ts";
-import type {
-  CandidatesAnswer,
-  CandidatesAsked,
-  IndexChange,
-  IndexedMessage,
-} from "../../../src/model/search-index.ts";
+import type { CandidatesAnswer, CandidatesAsked, IndexChange } from "../../../src/model/search-index.ts";
 import { settleEach } from "../../../src/platform/concurrency.ts";
 import { mergedCandidates } from "../../../src/search/merged-candidates.ts";
 import { INDEXES_AT_ONCE } from "../../../src/search/search-messages.ts";
-import { Random } from "../../support/random.ts";
+import { messageOf } from "../searched-messages.ts";
 import type { Turn } from "../step-call.ts";
 import { endTurns, watchTurns } from "./turns.ts";
 
@@ -38,16 +32,6 @@ const ORGANIZATION = "org_g000000000000000";
 const MIN_CHATS = 1_000;
 const PER_CHAT = 100;
 const AT_ONCE = 100;
-const START = Date.UTC(2024, 0, 1);
-const TWO_YEARS = 2 * 365 * 86_400_000;
-const LENGTH = 131;
-/** What one message in a thousand says, in each of these languages. */
-const SENTENCES = [
-  "Ich warte noch auf die Rückerstattung für Müller.",
-  "สวัสดีค่ะ ดิฉันต้องการขอคืนเงินสำหรับคำสั่งซื้อนี้",
-  "您好，我想申请退款，谢谢。",
-  "مرحبا، أريد استرداد المبلغ من فضلكم",
-];
 
 /** The index, with what it costs. */
 export class SearchIndexObject extends service.SearchIndexObject {
@@ -66,36 +50,6 @@ export class SearchIndexObject extends service.SearchIndexObject {
   cost(): { rows: number; bytes: number } {
     return { rows: this.#rows, bytes: this.ctx.storage.sql.databaseSize };
   }
-}
-
-const random = new Random(1);
-const WORDS = Array.from({ length: 20_000 }, () => {
-  const letters = Array.from(
-    { length: random.between(2, 10) },
-    () => "ETAOINSHRDLUCMFWYPVBGKQJXZ"[Math.floor(random.next() ** 1.8 * 26)],
-  );
-  return letters.join("");
-});
-
-/** A message with words as common as in a language, and some whose share is known. */
-function messageOf(seq: number, n: number, place: number): IndexedMessage {
-  const marks = [
-    n % 2 === 0 && "HALF",
-    n % 100 === 0 && "#ONE#",
-    n % 50_000 === 8 && "%RARE%",
-    n % 3 === 0 ? "LEFT" : n % 3 === 1 && "RIGHT",
-  ];
-  if (n % 40_000 === 9) marks.push("LEFT RIGHT");
-  const sentence = SENTENCES[(n % 1_000) - 21];
-  if (sentence) marks.push(folded(sentence));
-  let text = marks.filter(Boolean).join(" ");
-  while (text.length < LENGTH) text += ` ${WORDS[Math.floor(random.next() ** 3 * WORDS.length)]}`;
-  return {
-    seq,
-    at: START + Math.floor(place * TWO_YEARS),
-    direction: n % 4 === 0 ? "OUTBOUND" : "INBOUND",
-    text: text.slice(0, LENGTH),
-  };
 }
 
 interface IndexEnv {
