@@ -1,4 +1,4 @@
-import { scheduler } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { folded } from "../../src/model/folding.ts";
 import type { IndexChange } from "../../src/model/search-index.ts";
@@ -86,10 +86,10 @@ class MeasuredIndex {
     this.#steps = [];
     this.#from = threadMs();
     const waits = {
-      wait: async (ms: number) => {
+      wait: async () => {
         this.#storage.commit();
         this.#steps.push(threadMs() - this.#from);
-        await scheduler.wait(ms);
+        await nextTurn();
         this.#from = threadMs();
       },
     };
