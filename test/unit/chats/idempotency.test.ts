@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { fingerprintOf, idempotencyHashOf, readIdempotencyKey } from "../../../src/chats/idempotency.ts";
+import {
+  fingerprintOf,
+  handoverFingerprintOf,
+  handoverNoteHashOf,
+  idempotencyHashOf,
+  noteFingerprintOf,
+  noteHashOf,
+  readIdempotencyKey,
+  visitorUploadHashOf,
+} from "../../../src/chats/idempotency.ts";
 import { MESSAGE_TYPES } from "../../../src/model/content.ts";
 import type { ApiError } from "../../../src/model/error.ts";
 import { sendBody } from "../../../src/model/message.ts";
@@ -107,6 +116,11 @@ test.each<[string, Fields, Fields]>([
   ["the value of a pair", { metadata: { a: "b" } }, { metadata: { a: "c" } }],
   ["the key of a pair", { metadata: { a: "b" } }, { metadata: { c: "b" } }],
   ["media or none", {}, { mediaUrl: "https://example.com/" }],
+  ["a file or none", {}, { mediaId: "med_g1" }],
+  ["two files", { mediaId: "med_g1" }, { mediaId: "med_g2" }],
+  ["a note's draft or none", {}, { draftId: "note_g1" }],
+  ["the drafts of two notes", { draftId: "note_g1" }, { draftId: "note_g2" }],
+  ["a file and a draft of one id", { mediaId: "x" }, { draftId: "x" }],
   ["choices or none", {}, { interactive: { choices: [YES] } }],
   ["a choice's id", { interactive: { choices: [YES] } }, { interactive: { choices: [{ ...YES, id: "z" }] } }],
   [
@@ -146,6 +160,9 @@ test.each<[Fields, string]>([
     { replyTo: "msg_g1", location: { name: "N", longitude: 2, latitude: 1.5, address: null } },
     ',{"location":{"latitude":1.5,"longitude":2,"name":"N"},"replyTo":"msg_g1"}',
   ],
+  [{ draftId: "note_g1" }, ',{"draftId":"note_g1"}'],
+  [{ mediaId: "med_g1" }, ',{"mediaId":"med_g1"}'],
+  [{ replyTo: "msg_g1", mediaId: "med_g1" }, ',{"mediaId":"med_g1"},{"replyTo":"msg_g1"}'],
   [{ contacts: [{ phones: ["1"], name: "A" }] }, ',{"contacts":[{"name":"A","phones":["1"]}]}'],
 ])("the fingerprint of a request with %j never changes between versions", async (times, end) => {
   const body = { content: "Hi", variables: { b: 2, a: "1" }, metadata: { y: "2", x: "1" }, ...times };
@@ -153,8 +170,29 @@ test.each<[Fields, string]>([
   expect(await fingerprint(body)).toBe((await sha256(meaning)).toHex());
 });
 
-test("the hash of a key in a chat never changes between versions", async () => {
-  expect(await idempotencyHashOf("cht_g1", "k")).toBe((await sha256('["cht_g1","k"]')).toBase64());
+test.each([
+  ["a message", idempotencyHashOf, '["cht_g1","k"]'],
+  ["a visitor's file", visitorUploadHashOf, '["cht_g1","visitor","k"]'],
+  ["a note", noteHashOf, '["cht_g1","note","k"]'],
+  ["the note of a handover", handoverNoteHashOf, '["cht_g1","handover","k"]'],
+])("the hash of a key of %s never changes between versions, and no other has it", async (_what, hashOf, meaning) => {
+  expect(await hashOf("cht_g1", "k")).toBe((await sha256(meaning)).toBase64());
+});
+
+test.each<[string, string[], boolean, string]>([
+  ["Call them", [], false, '["Call them",[]]'],
+  ["Call them", [], true, '["Call them",[],"draft"]'],
+  ["Call them", ["mbr_g2", "mbr_g1"], false, '["Call them",["mbr_g1","mbr_g2"]]'],
+  ["Call them", ["mbr_g1", "mbr_g2"], true, '["Call them",["mbr_g1","mbr_g2"],"draft"]'],
+])("the fingerprint of the note %j of %j, a draft: %s, never changes", async (content, mentions, isDraft, meaning) => {
+  const asked = [...mentions];
+  expect(await noteFingerprintOf(content, asked, isDraft)).toBe((await sha256(meaning)).toHex());
+  expect(asked).toEqual(mentions);
+});
+
+test("the fingerprint of a handover is one of all that it asks for, in its order", async () => {
+  const asked = ["team", null, { note: "Hi" }];
+  expect(await handoverFingerprintOf(asked)).toBe((await sha256('["team",null,{"note":"Hi"}]')).toHex());
 });
 
 test.each<[string | undefined, unknown]>([
