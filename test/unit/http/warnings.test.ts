@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import * as z from "zod/mini";
 import { errorResponse } from "../../../src/http/error-response.ts";
 import { type RequestVariables, requestLog } from "../../../src/http/request-log.ts";
-import { validBody } from "../../../src/http/validation.ts";
-import { MAX_WARNING, MAX_WARNINGS } from "../../../src/http/warnings.ts";
+import { validBody, warnWithin } from "../../../src/http/validation.ts";
+import { MAX_WARNING, MAX_WARNINGS, type WarningVariables } from "../../../src/http/warnings.ts";
 import type { ApiError } from "../../../src/model/error.ts";
 import { optional } from "../../../src/model/field.ts";
 import { metadata, sendBody } from "../../../src/model/message.ts";
@@ -111,4 +111,26 @@ test("the parts of a send have warnings, and the names of its placeholders and p
     "template.header.location.zoom is not a field",
     "template.footer is not a field",
   ]);
+});
+
+test("a body of any fields has no unknown ones", async () => {
+  expect(await warningsOf('{"any":{"field":1}}', z.unknown())).toBe(undefined);
+});
+
+test("the unknown fields of a part are named with its path, after those of the body", () => {
+  let fields: WarningVariables["unknownFields"] | undefined;
+  const context = {
+    get: (name: "unknownFields") => ({ unknownFields: fields })[name],
+    set: (name: "unknownFields", unknown: WarningVariables["unknownFields"]) => {
+      fields = { unknownFields: unknown }[name];
+    },
+  };
+  warnWithin(context, z.object({ token: z.string() }), "credentials", { token: "t" });
+  expect(fields).toBe(undefined);
+  warnWithin(context, z.unknown() as z.ZodMiniType, "credentials", { any: 1 });
+  expect(fields).toBe(undefined);
+  fields = [["nmae"]];
+  warnWithin(context, z.object({ token: z.string() }), "credentials", { token: "t", user: "u" });
+  warnWithin(context, z.object({ greeting: z.string() }), "settings", { greting: "Hi" });
+  expect(fields).toEqual([["nmae"], ["credentials", "user"], ["settings", "greting"]]);
 });

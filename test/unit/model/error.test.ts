@@ -76,3 +76,23 @@ test("a response lists at most 100 faults, and says how many there are", async (
   const text = "Validation failed: the first 100 of 101 problems are listed";
   expect(await body(101)).toEqual({ message: text, code: "validation_failed", errors: faults(100) });
 });
+
+test("a reply that is sent many times is rendered once, and keeps the headers of each request", async () => {
+  let reads = 0;
+  const reply = {
+    code: "unavailable" as const,
+    headers: { "Retry-After": "3" },
+    get text() {
+      reads++;
+      return "Try later";
+    },
+  };
+  const send = (id: string) => errorResponse(reply, { isSecure: false, own: { "X-Request-Id": id } });
+  const [one, two] = [send("1"), send("2")];
+  expect(reads).toBe(1);
+  expect([one, two].map(({ headers }) => [headers.get("X-Request-Id"), headers.get("Retry-After")])).toEqual([
+    ["1", "3"],
+    ["2", "3"],
+  ]);
+  expect(await two.json()).toEqual(await one.json());
+});

@@ -115,6 +115,23 @@ test("what is reserved and granted together is at most one block", () => {
   expect(decision).toMatchObject({ reservation: { units: 19, granted: 30 }, counters: { windowCount: 150 } });
 });
 
+test("reserved units that a grant uses up are reserved anew, up to one block", () => {
+  const asked = { hash: "hash", permission: null, addressAllowed: true, units: 1, pace: 30 };
+  const held = { units: 10, lastAt: NOON, granted: 0 };
+  // 31 units are needed and 10 were reserved. Then 30 are granted, and 20 reserved.
+  expect(decide(rulesOf({ rateLimit: 1_000 }), COUNTERS, held, asked, NOON)).toMatchObject({
+    reservation: { units: 20, granted: 30 },
+    counters: { windowCount: 100 + 21 + 20 },
+  });
+});
+
+test("a grant counts toward 1 % of what the quota has left after the requests themselves", () => {
+  const asked = { hash: "hash", permission: null, addressAllowed: true, units: 10, pace: 30 };
+  // 300 are used: with these 10, 1090 are left of the 1400.
+  const rules = rulesOf({ rateLimit: 1_000, monthlyQuota: 1_400 });
+  expect(decide(rules, COUNTERS, NO_RESERVATION, asked, NOON)).toMatchObject({ granted: 10, ahead: { units: 10 } });
+});
+
 test("a grant is taken back once, and forgotten after three seconds of the clock", () => {
   const grants = new OpenGrants();
   grants.add("one", { ...GRANT, grantedAt: NOON });

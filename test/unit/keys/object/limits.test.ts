@@ -28,3 +28,18 @@ test("a month is formatted once, from its first millisecond to its last", () => 
 test("a reservation of exactly one block is kept, and nothing must be stored", () => {
   expect(rollOver(LIMITS, COUNTERS, { ...RESERVATION, units: 5 }, 5_000).counters).toBe(COUNTERS);
 });
+
+test("after a limit was lowered, reserved units are released until they and the granted ones are one block", () => {
+  // 5 % of the limit, so 5 units.
+  const rolled = (units: number, granted: number) =>
+    rollOver(LIMITS, COUNTERS, { units, lastAt: 5_000, granted }, 5_000);
+  expect(rolled(4, 1).counters).toBe(COUNTERS);
+  expect(rolled(4, 3)).toEqual({
+    counters: { ...COUNTERS, windowCount: 28, monthCount: 298 },
+    reservation: { units: 2, lastAt: 5_000, granted: 3 },
+  });
+  expect(rolled(4, 20)).toEqual({
+    counters: { ...COUNTERS, windowCount: 26, monthCount: 296 },
+    reservation: { units: 0, lastAt: 5_000, granted: 20 },
+  });
+});
