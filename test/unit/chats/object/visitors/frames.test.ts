@@ -3,6 +3,7 @@ import {
   contentFault,
   detailsIn,
   emojiFault,
+  featuresOf,
   MAX_FRAME,
   PING,
   PONG,
@@ -56,6 +57,32 @@ test("invalid content is refused with a message", () => {
   });
 });
 
+test("a message answers with a choice or with a file, not with both", () => {
+  expect(contentFault({ ...message("a"), choice: "msg_g1:0" })).toBeNull();
+  expect(contentFault({ ...message("a"), mediaId: "med_g1" })).toBeNull();
+  for (const content of ["Hi", ""]) {
+    expect(contentFault({ ...message("a", content), choice: "msg_g1:0", mediaId: "med_g1" })).toEqual({
+      type: "refused",
+      id: "a",
+      code: "validation_failed",
+      message: "choice and mediaId can't be in one message",
+      retryAfter: null,
+    });
+  }
+});
+
+const FEATURES = ["choices", "replies", "reactions", "typing", "contact"];
+
+test.each([
+  ["with a bucket, to a visitor who may", "cht_g0", true, { MEDIA: {} }, true],
+  ["not to another visitor", "cht_g0", false, { MEDIA: {} }, false],
+  ["not without a bucket", "cht_g0", true, {}, false],
+  ["not with a bucket in another jurisdiction alone", "cht_e0", true, { MEDIA: {} }, false],
+])("uploads are offered %s, and all else to everyone", (_what, chatId, hasUploads, env, isOffered) => {
+  const features = featuresOf(env as unknown as Env, { chatId, hasUploads });
+  expect(features).toEqual(isOffered ? [...FEATURES, "uploads"] : FEATURES);
+});
+
 test("the response to a stored message has the page's id of it, and ours", () => {
   expect(storedFrame("a", JSON.stringify({ id: "msg_g07", seq: 7, content: "Hi" }))).toEqual({
     type: "stored",
@@ -77,6 +104,10 @@ test("a refusal has the text of its code by default", () => {
 test("a ping and its response have exactly the text that the platform knows", () => {
   expect([PING, PONG]).toEqual(['{"type":"ping"}', '{"type":"pong"}']);
   expect(readFrame(PING)).toEqual({ type: "ping" });
+});
+
+test("a page says that its visitor is typing", () => {
+  expect(readFrame('{"type":"typing"}')).toEqual({ type: "typing" });
 });
 
 test("older messages are requested by a number", () => {
