@@ -26,6 +26,20 @@ test("a message that says nothing more has no further fields", () => {
   expect(inboundFields(log)).toEqual({});
 });
 
+test("the log is asked for a message only if one is named", () => {
+  const asked: unknown[] = [];
+  const look = (id: unknown) => {
+    asked.push(id);
+    return null;
+  };
+  const empty = { byId: look, networkIds: { message: look } } as unknown as Log;
+  inboundFields(empty, { sticker: { emoji: null } });
+  expect(asked).toEqual([]);
+  inboundFields(empty, { quote: "wamid.offer" });
+  inboundFields(empty, { replyTo: "msg_gPlain" });
+  expect(asked).toEqual(["wamid.offer", "msg_gPlain"]);
+});
+
 test("a tap on a reply brings the company's id and its title, whatever the network shows", () => {
   const choice = { id: "refund-4711", title: "Refund", messageId: "msg_gOffer" };
   expect(inboundFields(log, { tap: { data: "msg_gOffer:0", title: "Forged" } })).toEqual({

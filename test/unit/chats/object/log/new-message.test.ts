@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { replay } from "../../../../../src/chats/object/idempotent-replay.ts";
 import {
+  awayMessage,
+  echoedMessage,
   inboundMessage,
   nextPosition,
   outboundMessage,
@@ -41,6 +43,30 @@ test("an outbound message is stored with the request's fields, and is QUEUED", (
     createdAt: PLACE.at,
     updatedAt: PLACE.at,
   });
+});
+
+const FILE = {
+  ...{ fileId: "med_g1", contentType: "image/png", size: 9, fileName: "a.png" },
+  ...{ width: 2, height: 3 },
+};
+
+test("an outbound message with a file says what it is, and has the address of its own media", () => {
+  const message = outboundMessage({ ...DRAFT, media: FILE, origin: "https://parley.test" }, PREPARED, PLACE, true);
+  expect(message).toMatchObject({
+    mediaUrl: "https://parley.test/api/v1/chats/cht_g0/messages/msg_g07/media",
+    media: { contentType: "image/png", size: 9, fileName: "a.png", width: 2, height: 3 },
+  });
+  const waiting = scheduledMessage({ ...DRAFT, media: FILE, origin: "https://parley.test" }, PREPARED, PLACE);
+  expect(waiting.mediaUrl).toBe("https://parley.test/api/v1/chats/cht_g0/messages/msg_g0/media");
+  expect(scheduledMessage({ ...DRAFT, media: null }, PREPARED, PLACE)).toEqual(
+    scheduledMessage(DRAFT, PREPARED, PLACE),
+  );
+});
+
+test("an outbound message shows its sender's name, if the sender has one", () => {
+  const sent = (senderName?: string) => outboundMessage(DRAFT, { ...PREPARED, senderName }, PLACE, true);
+  expect(sent("Ada").sender).toEqual({ name: "Ada" });
+  expect(sent()).not.toHaveProperty("sender");
 });
 
 test("a web message is SENT when it is stored", () => {
@@ -127,6 +153,50 @@ test("an inbound message says of its media what the network told, and sides only
   const shown = (more: object) => inboundMessage({ ...came, media: { ...media, ...more } }, {}, PLACE).media;
   expect(shown({})).toEqual({ contentType: "image/png", size: 0, fileName: "a.png" });
   expect(shown({ height: 3 })).toEqual({ contentType: "image/png", size: 0, fileName: "a.png", width: 2, height: 3 });
+  expect(shown({ width: undefined, height: 3 })).not.toHaveProperty("height");
+  expect(shown({ size: undefined })).not.toHaveProperty("size");
+});
+
+test("the address of media is a path while the service's own is not known", () => {
+  const media = { id: "7", contentType: null, fileName: null };
+  const came = { id: "msg_g1", type: "IMAGE", content: "", media, origin: null } as const;
+  expect(inboundMessage(came, {}, PLACE).mediaUrl).toBe("/api/v1/chats/cht_g0/messages/msg_g17/media");
+});
+
+test("a message that the company wrote elsewhere is SENT, and says where it was written", () => {
+  const came = { id: "msg_g1", dedupe: "wamid.1", type: "TEXT", content: "Hi", media: null, addresses: [] } as const;
+  const echo = echoedMessage({ ...came, addresses: [], origin: null, writtenIn: "app" }, { replyTo: "msg_g01" }, PLACE);
+  expect(echo).toStrictEqual({
+    ...inboundMessage({ ...came, origin: null }, { replyTo: "msg_g01" }, PLACE),
+    direction: "OUTBOUND",
+    status: "SENT",
+    sentAt: PLACE.at,
+    origin: "app",
+  });
+});
+
+test("what the channel answers outside of its hours is an outbound text, which a network delivers", () => {
+  const away = awayMessage("msg_g1", "Back at nine", PLACE, true);
+  expect(away).toStrictEqual({
+    id: "msg_g17",
+    chatId: "cht_g0",
+    seq: 7,
+    direction: "OUTBOUND",
+    type: "TEXT",
+    content: "Back at nine",
+    mediaUrl: null,
+    senderId: null,
+    templateId: null,
+    variables: null,
+    text: "Back at nine",
+    status: "QUEUED",
+    error: null,
+    metadata: {},
+    createdAt: PLACE.at,
+    updatedAt: PLACE.at,
+    origin: "away",
+  });
+  expect(awayMessage("msg_g1", "Back at nine", PLACE, false)).toEqual({ ...away, status: "SENT", sentAt: PLACE.at });
 });
 
 const first = { doc: JSON.stringify(outboundMessage(DRAFT, PREPARED, PLACE, true)), fingerprint: "f" };
