@@ -76,6 +76,7 @@ test.each<[string, boolean, ReturnType<typeof queued>, boolean]>([
   ["that waits after a refused attempt", true, queued(WAITING, { ids: [], lost: [0] }), false],
   ["that was stored with an attempt that has not begun", true, queued(OPEN, { ids: [] }), true],
   ["with an open attempt", false, queued(OPEN, { ids: [] }), false],
+  ["of which one part has an unknown outcome", false, queued(WAITING, { of: 2, ids: [], lost: [0, 1] }), false],
   ["with an unknown outcome", false, queued(WAITING, { ids: [], lost: [1] }), false],
   ["with a part that is sent", false, queued(WAITING, { of: 2, ids: ["a"] }), false],
   ["that is sent", false, queued(NOT_TRIED, { ids: [] }, "SENT"), false],
@@ -85,7 +86,7 @@ test.each<[string, boolean, ReturnType<typeof queued>, boolean]>([
 });
 
 test("an attempt that did not begin does not count", () => {
-  expect(notBegun(OPEN)).toEqual(NOT_TRIED);
+  expect(notBegun(OPEN)).toStrictEqual(NOT_TRIED);
   expect(notBegun(begin(WAITING, NOW))).toEqual({ ...WAITING, nextAt: null });
   expect(notBegun(WAITING)).toBe(WAITING);
 });

@@ -210,6 +210,7 @@ test("a status only moves a message forward, and FAILED is final unless the mess
     DELIVERED: [null, null, "READ", null],
     READ: [null, null, null, null],
     FAILED: [null, "DELIVERED", "READ", null],
+    CANCELED: [null, null, null, null],
     RECEIVED: [null, null, null, null],
   } as const;
   for (const [current, expected] of Object.entries(table)) {
