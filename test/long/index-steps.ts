@@ -16,7 +16,7 @@ const USAGE = `npm run test:long -- index-steps [options]
 
   --messages <n>  how many (300000), in thousands
 `;
-const LIMITS = { tableMessages: 100_000, tableCharacters: 15_000_000, messages: 1_000_000, bytes: 1_000_000_000 };
+const LIMITS = { tableMessages: 100_000, tableWeight: 15_000_000, messages: 1_000_000, bytes: 1_000_000_000 };
 const AT_ONCE = 100;
 const CHAT_MESSAGES = 100;
 const PAGE = 100;

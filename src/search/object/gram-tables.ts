@@ -1,9 +1,9 @@
 /** What one table of grams holds. A search reads a whole table in one step, so its size limits the step. */
 export interface GramTable {
   number: number;
-  /** How many messages were ever added, and how many characters. */
+  /** How many messages were ever added, and what these and their later texts weigh, see `weightOf`. */
   messages: number;
-  characters: number;
+  weight: number;
   /** How many of the messages were removed. */
   removed: number;
   /** All ids of its messages are from `low` to `high`. It has none if `low` is greater. */
@@ -15,9 +15,9 @@ export interface GramTable {
 
 /** The bounds of an index. */
 export interface IndexLimits {
-  /** A table of grams with as many messages or characters gets no other messages. */
+  /** A table of grams with as many messages, or with this weight, gets no other messages. */
   tableMessages: number;
-  tableCharacters: number;
+  tableWeight: number;
   /** An index with as many messages or bytes says that it is full. */
   messages: number;
   bytes: number;
@@ -26,7 +26,7 @@ export interface IndexLimits {
 /** The ids of a table that has no messages yet, or was dropped. */
 const NO_IDS: Pick<GramTable, "low" | "high"> = { low: Number.MAX_SAFE_INTEGER, high: Number.MIN_SAFE_INTEGER };
 
-/** A table counts its work in characters: those that were written, and these for each message that came or went. */
+/** A table counts its work by the weight of what was written, and this for each message that came or went. */
 const MESSAGE_WORK = 125;
 /** A commit that ends another part of this work also merges. */
 const WORK_BETWEEN_MERGES = 2_000;
@@ -88,16 +88,16 @@ export class GramTables {
    * own: if the commit that creates a table of FTS5 also wrote to it and failed, no later commit would succeed.
    */
   prepare(): void {
-    const { tableMessages, tableCharacters } = this.#limits();
+    const { tableMessages, tableWeight } = this.#limits();
     const last = this.#known.at(-1);
-    if (!last || last.messages >= tableMessages || last.characters >= tableCharacters) this.#create();
+    if (!last || last.messages >= tableMessages || last.weight >= tableWeight) this.#create();
     const empty = this.#known.slice(0, -1).find(({ number, low, high }) => low <= high && !this.isInUse(number));
     if (empty) this.#drop(empty);
   }
 
   #create(): void {
     const number = this.#known.length;
-    this.#changed.add({ number, messages: 0, characters: 0, removed: 0, ...NO_IDS, shift: 0 });
+    this.#changed.add({ number, messages: 0, weight: 0, removed: 0, ...NO_IDS, shift: 0 });
     this.#storage.transactionSync(() => {
       // The texts are in the chats. `detail=none` stores which messages have a word, and not where.
       this.#sql.exec(`create virtual table ${nameOf(number)}
@@ -133,11 +133,11 @@ export class GramTables {
     return table.number;
   }
 
-  /** Stores the words of a message that a table has, instead of those it had. @param characters of its text */
-  write(number: number, id: number, words: string, characters: number): void {
+  /** Stores the words of a message that a table has, instead of those it had. @param weight see `weightOf` */
+  write(number: number, id: number, words: string, weight: number): void {
     this.#sql.exec(`insert or replace into ${nameOf(number)} (rowid, words) values (?, ?)`, id, words);
     const table = this.#written(number);
-    table.characters += characters;
+    table.weight += weight;
     this.#changed.add(table);
   }
 
@@ -170,8 +170,8 @@ export class GramTables {
 
   #store(): void {
     const statement = "insert or replace into gram_tables values (?, ?, ?, ?, ?, ?)";
-    for (const { number, messages, characters, low, high, shift } of this.#changed) {
-      this.#sql.exec(statement, number, messages, characters, low, high, shift);
+    for (const { number, messages, weight, low, high, shift } of this.#changed) {
+      this.#sql.exec(statement, number, messages, weight, low, high, shift);
     }
     this.#changed.clear();
     for (const { number, removed } of this.#reduced) {
@@ -200,7 +200,7 @@ export class GramTables {
   }
 
   get #known(): GramTable[] {
-    const query = `select gram_tables.*, coalesce(removals.messages, 0) as removed
+    const query = `select number, gram_tables.messages, characters as weight, low, high, shift, coalesce(removals.messages, 0) as removed
       from gram_tables left join removals on gram_table = number order by number`;
     this.#tables ??= this.#sql.exec<Row>(query).toArray();
     return this.#tables;
@@ -215,6 +215,6 @@ function nameOf(number: number): string {
   return `grams_${number}`;
 }
 
-function workOf({ characters, messages, removed }: GramTable): number {
-  return characters + MESSAGE_WORK * (messages + removed);
+function workOf({ weight, messages, removed }: GramTable): number {
+  return weight + MESSAGE_WORK * (messages + removed);
 }

@@ -1,7 +1,7 @@
 import type { IndexChange, IndexedMessage } from "../../model/search-index.ts";
 import type { GramTables } from "./gram-tables.ts";
 import { firstIdOf, lastIdOf, secondOf } from "./places.ts";
-import { storedWords } from "./words.ts";
+import { storedWords, weightOf } from "./words.ts";
 
 /** The cost of a message, in characters: at least that of its rows. */
 const LEAST_WORK = 200;
@@ -63,7 +63,8 @@ export class MessageTable {
   #put(chat: number, channelId: string, message: IndexedMessage): number {
     const { seq, direction, text } = message;
     const { id, gram_table: table } = this.#find(chat, seq) ?? this.#add(chat, message);
-    this.#grams.write(table, id, storedWords({ channelId, direction, text }), text.length);
+    const words = storedWords({ channelId, direction, text });
+    this.#grams.write(table, id, words, weightOf(words));
     return Math.max(LEAST_WORK, text.length);
   }
 

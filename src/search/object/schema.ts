@@ -1,6 +1,6 @@
 /**
  * `chats` gives a chat a number, because its id is long, and says of which of its lives the messages are. `messages.id` is ordered by seconds, see `MessageTable`.
- * `gram_tables` describes the tables of FTS5, which `GramTables` creates, and `removals` says how many messages each lost.
+ * `gram_tables` describes the tables of FTS5, which `GramTables` creates; its `characters` is their weight, and `removals` says how many messages each lost.
  */
 export const INDEX_SCHEMA = [
   `create table chats (number integer primary key, id text not null unique, life integer not null);

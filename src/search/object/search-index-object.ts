@@ -16,7 +16,7 @@ import { SharedCommits } from "./shared-commits.ts";
 
 const LIMITS: IndexLimits = {
   tableMessages: 100_000,
-  tableCharacters: 15_000_000,
+  tableWeight: 15_000_000,
   messages: 1_000_000,
   bytes: 1_000_000_000,
 };

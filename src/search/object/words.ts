@@ -19,6 +19,20 @@ export function storedWords(
   return [direction, channelWord(channelId), ...gramsOf(opaque(text) + PAD)].join(" ");
 }
 
+/** How much of a table's room each gram takes that begins with the same two units: a search for these reads all of them. */
+const ALIKE_WEIGHT = 12;
+
+/**
+ * How much of a table's room a message takes. It is the number of its grams, unless most of them begin alike.
+ * @param words as `storedWords` returns them
+ */
+export function weightOf(words: string): number {
+  const grams = words.split(" ").slice(2);
+  const alike = new Map<string, number>();
+  for (const gram of grams) alike.set(gram.slice(0, 2), (alike.get(gram.slice(0, 2)) ?? 0) + 1);
+  return Math.max(grams.length, ALIKE_WEIGHT * Math.max(...alike.values()));
+}
+
 /**
  * The query of FTS5 for messages that may contain a text. All of them have its grams, but perhaps in other places.
  * @param asked.search at least two units, as `folded` returns it

@@ -80,10 +80,11 @@ export class FedIndexes {
 
   #begin(targets: SearchTargets): void {
     const createdAt = this.#parts.adoption.identity()?.createdAt ?? 0;
+    const { floor, newest } = this.#parts.log.bounds();
     // A new chat says nothing old. In another one, what was said since the search was on is few.
-    const boundary = createdAt < targets.begunAt ? this.#parts.log.bounds().newest : 0;
+    const boundary = createdAt < targets.begunAt ? newest : 0;
     this.#parts.indexed.forgetAllChanges();
-    this.store({ ...targets, boundary, upTo: 0, floor: 0, indexes: [] });
+    this.store({ ...targets, boundary, upTo: 0, floor, indexes: [] });
     this.#parts.ctx.waitUntil(this.#parts.due.standBy());
   }
 
@@ -118,13 +119,22 @@ export class FedIndexes {
     return true;
   }
 
-  #send(organizationId: string, calls: IndexCall[]): Promise<IndexAnswer[]> {
+  async #send(organizationId: string, calls: IndexCall[]): Promise<IndexAnswer[]> {
+    let isOver = false;
     const send = ({ number, change }: IndexCall) => {
       const owner = { organizationId, number };
-      return callSearchIndex(this.#parts.env, owner, (index) => index.index(owner, change));
+      return callSearchIndex(this.#parts.env, owner, (index) => {
+        // `callObject` would repeat a call that was given up. What it says may be gone by then.
+        if (isOver) throw new Error("The call was given up");
+        return index.index(owner, change);
+      });
     };
-    // A call that never ends would hold up all later ones.
-    return withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () => Promise.all(calls.map(send)));
+    try {
+      // A call that never ends would hold up all later ones.
+      return await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () => Promise.all(calls.map(send)));
+    } finally {
+      isOver = true;
+    }
   }
 
   /** Messages go to another index from now on. */

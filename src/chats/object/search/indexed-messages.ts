@@ -32,6 +32,8 @@ export class IndexedMessages {
   /** Notes that a message has another text, or none, now. In the caller's commit. */
   noteChange(seq: number): void {
     this.#reworded.insert("insert into reworded (seq) values (?)", seq);
+    // Its last change is enough. That one has the greatest `n`, so a call that is under way does not forget it.
+    this.#reworded.run("delete from reworded where seq = ? and n < last_insert_rowid()", seq);
   }
 
   /** Whether messages up to a seq changed. */

@@ -9,6 +9,8 @@ import type { SearchFeed } from "./search-feed.ts";
 
 /** A run that sends more leaves the rest to the next one. */
 const MAX_BATCHES = 50;
+/** The seqs of deleted messages that a step tells: in the index, the chat's new messages wait for the step. */
+const MAX_DELETED = 5_000;
 
 interface Parts {
   adoption: Pick<Adoption, "identity">;
@@ -25,6 +27,7 @@ interface Parts {
 export class SearchCorrections implements DuePart {
   readonly #parts: Parts;
   readonly #collected = new CollectedWork(() => this.#isBehind());
+  #running: Promise<void> | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -40,7 +43,12 @@ export class SearchCorrections implements DuePart {
   }
 
   async run(now: number): Promise<void> {
-    if (this.#collected.isDue(now)) await this.#correctAll();
+    if (!this.#collected.isDue(now)) return;
+    // `DueWork` begins another run if one takes minutes.
+    this.#running ??= this.#correctAll().finally(() => {
+      this.#running = undefined;
+    });
+    await this.#running;
   }
 
   forget(): void {
@@ -78,7 +86,7 @@ export class SearchCorrections implements DuePart {
   #known(fed: Fed): Pick<Fed, "upTo" | "floor"> {
     const { floor } = this.#parts.log.bounds();
     const upTo = this.#parts.search.isSending ? fed.upTo : Math.max(fed.upTo, floor);
-    return { upTo, floor: Math.max(fed.floor, Math.min(floor, upTo)) };
+    return { upTo, floor: Math.max(fed.floor, Math.min(floor, upTo, fed.floor + MAX_DELETED)) };
   }
 
   #isBehind(): boolean {

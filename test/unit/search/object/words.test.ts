@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { folded } from "../../../../src/model/folding.ts";
 import { newId } from "../../../../src/model/id.ts";
-import { queryOf, storedWords } from "../../../../src/search/object/words.ts";
+import { queryOf, storedWords, weightOf } from "../../../../src/search/object/words.ts";
 
 const channelId = newId("chn", null);
 
@@ -76,4 +76,15 @@ test("channels whose ids differ only in case are different words", () => {
       .split(" ")[1]
       ?.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   expect(wordOf("chn_gaaaaaaaaaaaaaaa")).not.toBe(wordOf("chn_gAaaaaaaaaaaaaaa"));
+});
+
+const weight = (text: string) => weightOf(storedWords({ channelId, direction: "INBOUND", text }));
+
+test("a message weighs as much as it has grams, and many more if they begin alike", () => {
+  expect(weight("ABCDEFGHIJKLMNOP")).toBe(15);
+  // The folded form of a ligature of 18 letters repeats few grams.
+  expect(weight(folded("\ufdfa".repeat(4_096)))).toBeLessThan(100);
+  const faces = Array.from({ length: 1_000 }, (_, n) => `🙂${String.fromCharCode(0x4e00 + n)}`).join("");
+  expect(weight(faces)).toBe(12_000);
+  expect(weight("")).toBe(0);
 });
