@@ -9,6 +9,7 @@ import type {
 import { templateObject } from "../../../../src/channels/whatsapp/template.ts";
 import type { OutboundTemplate } from "../../../../src/model/network.ts";
 import type { FilledParts } from "../../../../src/model/template.ts";
+import { FILE } from "../outbound.ts";
 import type { Json } from "../wire.ts";
 
 type Header = Json<HeaderComponent>;
@@ -53,6 +54,23 @@ test.each<[FilledParts["header"], Header["parameters"]]>([
   ],
 ])("the header %j is a component", (header, parameters) => {
   expect(sent({ header }).components).toEqual([{ type: "header", parameters } satisfies Header]);
+});
+
+test("only a document that is an upload has the file's name", () => {
+  const headerOf = (format: "DOCUMENT" | "IMAGE", link: string | null, fileName: string | null, file = true) => {
+    const header = { type: "media" as const, format, link, fileName };
+    const template = { name: "order", language: "en", parameters: [], parts: { header, footer: null, buttons: [] } };
+    const { components } = templateObject({ ...template, file: file ? FILE : null }, ID);
+    const [{ parameters }] = components as [{ parameters: [Record<string, object>] }];
+    return parameters[0][format.toLowerCase()];
+  };
+  const link = "https://files.example/a";
+  expect(headerOf("DOCUMENT", null, null)).toEqual({ id: FILE, filename: "plan.pdf" });
+  expect(headerOf("DOCUMENT", null, "a.pdf")).toEqual({ id: FILE, filename: "a.pdf" });
+  expect(headerOf("DOCUMENT", link, null)).toEqual({ link });
+  expect(headerOf("DOCUMENT", null, null, false)).toEqual({ id: null });
+  expect(headerOf("IMAGE", null, null)).toEqual({ id: FILE });
+  expect(headerOf("IMAGE", link, null)).toEqual({ link });
 });
 
 test("header, body and buttons are components in this order, and buttons keep the index over all of them", () => {
