@@ -37,6 +37,11 @@ test.each<[string, Json<Location>]>([
   expect(await bodyOf({ content: "At the gate", location })).toEqual({ ...common, type: "location", location });
 });
 
+test("what a location lacks is not sent", async () => {
+  const location = { ...place, name: undefined, address: undefined };
+  expect(await bodyOf({ location })).toEqual({ ...common, type: "location", location: place });
+});
+
 test("contact cards go out in one message, each with a whole name and one part of it", async () => {
   const contacts = [
     { name: "Ann Lee", phones: ["+49 151 1", "+49 151 2"] },
@@ -128,4 +133,19 @@ test("an act that Meta refuses, holds back or does not answer says so", async ()
   expect(await act(one)).toMatchObject({ outcome: "retry", wholeChannel: true });
   expect(await act(one)).toMatchObject({ outcome: "channel_broken" });
   expect(await act(one)).toMatchObject({ outcome: "unknown" });
+});
+
+test.each<[string, () => Response, string]>([
+  ["a page", () => new Response("<html>OK</html>"), "unknown"],
+  ["a page that says that there is nothing", () => new Response("<html>", { status: 404 }), "unknown"],
+  ["JSON with a status of its own", () => Response.json({}, { status: 503 }), "retry"],
+  ["JSON with status 404", () => Response.json({}, { status: 404 }), "unknown"],
+])("an act that Meta answers with %s is not done", async (_what, reply, outcome) => {
+  fakeNetwork(reply);
+  expect(await act({ act: "read", networkId: "wamid.1" })).toMatchObject({ outcome });
+});
+
+test("WhatsApp shows reactions, read marks and typing, and each number is asked about daily", () => {
+  expect(whatsapp.acts?.kinds).toEqual(["react", "read", "typing"]);
+  expect(whatsapp.isAskedDaily).toBe(true);
 });

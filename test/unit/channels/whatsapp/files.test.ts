@@ -113,6 +113,13 @@ test.each([100, 131_009, 131_053])("an upload that Meta refuses with %i is made 
   expect(port.kept).toEqual([[FILE.id, "10", MONTH_MS]]);
 });
 
+test("a known upload whose refusal may pass is not made anew", async () => {
+  const sent = fakeNetwork(refused(131_053, { is_transient: true }));
+  const port = files({ uploaded: () => ({ networkId: "9", failedWith: null }) });
+  expect(await send({ type: "IMAGE" }, port)).toMatchObject({ outcome: "retry", code: "network_131053" });
+  expect(sent).toHaveLength(1);
+});
+
 test("a new upload that is refused too fails the message: it is not made a third time", async () => {
   const sent = fakeNetwork(refused(131_053), uploaded("10"), refused(131_053));
   const port = files({ uploaded: () => ({ networkId: "9", failedWith: null }) });
@@ -139,7 +146,12 @@ test("another refusal of a known upload does not upload the file", async () => {
 test.each<[string, Reply, object]>([
   ["no answer", lost, { outcome: "retry", code: "upload_unknown" }],
   ["a page", () => new Response("<html>", { status: 200 }), { outcome: "retry", code: "upload_unknown" }],
-  ["an answer without an id", () => Response.json({}), { outcome: "retry", code: "upload_unknown" }],
+  [
+    "an answer without an id",
+    () => Response.json({}),
+    { outcome: "retry", code: "upload_unknown", message: "The upload's answer has no id" },
+  ],
+  ["an id that is too long", uploaded("x".repeat(129)), { outcome: "retry", code: "upload_unknown" }],
   ["a redirect", () => new Response(null, { status: 302 }), { outcome: "retry", code: "redirected" }],
   ["a throttled number", refused(130_429), { outcome: "retry", wholeChannel: true }],
   ["a wrong type", refused(100, { message: "(#100) Param file" }), { outcome: "failed", code: "network_100" }],

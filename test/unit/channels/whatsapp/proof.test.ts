@@ -1,8 +1,10 @@
 import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { graphFetch } from "../../../../src/channels/whatsapp/graph.ts";
 import { inspectNumber } from "../../../../src/channels/whatsapp/inspect.ts";
 import { listWhatsAppTemplates } from "../../../../src/channels/whatsapp/list-templates.ts";
 import { type Reply, WHOLE } from "../fake-network.ts";
+import { FILE, files } from "../outbound.ts";
 import { accepted, credentials, network, outbound, PHONE_ID, refused, TOKEN, whatsapp } from "./network.ts";
 
 type Own = Record<string, string>;
@@ -74,6 +76,37 @@ test("if Meta demands a proof and refuses the one that it gets, the channel is b
   const reason = "100: API calls from the server require an appsecret_proof argument";
   expect(await send(own)).toEqual({ outcome: "channel_broken", reason, parts: [] });
   expect(calls).toHaveLength(2);
+});
+
+test("a file is uploaded again without the proof, once Meta has refused it", async () => {
+  const own = ofAnApp();
+  const uploaded = () => Response.json({ id: "1234" });
+  const calls = meta(INVALID, uploaded, accepted("wamid.1"));
+  const message = outbound({ type: "IMAGE", content: FILE.id, file: FILE });
+  const { signal } = new AbortController();
+  expect(await whatsapp.send(message, own, network, signal, undefined, files())).toMatchObject({ outcome: "sent" });
+  expect(calls).toEqual([
+    [`${PHONE_ID}/media`, proofOf(own)],
+    [`${PHONE_ID}/media`, null],
+    [`${PHONE_ID}/messages`, null],
+  ]);
+});
+
+test("an upload that Meta refuses for another reason is not made again", async () => {
+  const calls = meta(refused(190, { status: 401 }));
+  const message = outbound({ type: "IMAGE", content: FILE.id, file: FILE });
+  const { signal } = new AbortController();
+  expect(await whatsapp.send(message, ofAnApp(), network, signal, undefined, files())).toMatchObject({
+    ...{ outcome: "channel_broken" },
+  });
+  expect(calls).toHaveLength(1);
+});
+
+test("a 400 that is too long to read is passed on without its text", async () => {
+  const calls = meta(() => new Response("x".repeat(70_000), { status: 400 }));
+  const { signal } = new AbortController();
+  const response = await graphFetch(network, "1", ofAnApp(), { signal });
+  expect([response.status, await response.text(), calls.length]).toEqual([400, "", 1]);
 });
 
 test("another 400 is not asked again", async () => {
