@@ -36,6 +36,27 @@ test.each<[FilledParts["header"], string]>([
     { type: "location", location: { latitude: 1.5, longitude: -2, name: "Office", address: "Main Street" } },
     "Office\nMain Street\n1.5, -2\n\nHi",
   ],
+  [{ type: "location", location: { latitude: 1.5, longitude: -2 } }, "1.5, -2\n\nHi"],
+  [{ type: "location", location: { latitude: 0, longitude: 0, address: "Main Street" } }, "Main Street\n0, 0\n\nHi"],
+  [{ type: "media", format: "IMAGE", link: null, fileName: "a.png" }, "Hi"],
 ])("a header with %j stands above the body", (header, text) => {
   expect(templateAsText({ ...NONE, header }, "Hi").text).toBe(text);
+});
+
+test("a footer alone stands below the body, and choices alone are no lines", () => {
+  expect(templateAsText({ ...NONE, footer: "Acme" }, "Hi").text).toBe("Hi\n\nAcme");
+  const buttons: FilledParts["buttons"] = [
+    { type: "QUICK_REPLY", text: "Yes", id: "yes" },
+    { type: "VOICE_CALL", text: "Call us" },
+    { type: "QUICK_REPLY", text: "No", id: "no" },
+  ];
+  expect(templateAsText({ ...NONE, buttons }, "Hi")).toEqual({
+    text: "Hi",
+    interactive: {
+      choices: [
+        { type: "reply", id: "yes", title: "Yes" },
+        { type: "reply", id: "no", title: "No" },
+      ],
+    },
+  });
 });
