@@ -136,6 +136,22 @@ test("messages to Meta's agent are marked, and its statuses are left out", async
   expect((await changeOf("standby", { standby: null })).items).toEqual([]);
 });
 
+test("a reaction and a deletion in a conversation with Meta's agent are not marked", async () => {
+  const about = { from: PHONE, id: "wamid.1", timestamp: "1700000000" };
+  const { items } = await changeOf("standby", {
+    standby: {
+      messages: [
+        { ...about, type: "reaction", reaction: { message_id: "wamid.o", emoji: "👍" } },
+        { ...about, type: "revoke", revoke: { original_message_id: "wamid.o" } },
+      ],
+    },
+  });
+  expect(items.map(({ item }) => item)).toEqual([
+    { kind: "reaction", networkId: "wamid.o", address: PHONE, emoji: "👍", at: 1_700_000_000_000 },
+    { kind: "revoke", networkId: "wamid.o", address: PHONE },
+  ]);
+});
+
 const said = (content: string, more: object = {}) => ({ ...ours, origin: "network", content, ...more });
 
 test.each<[string, object, object]>([

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { graphFetch } from "../../../../src/channels/whatsapp/graph.ts";
+import { graphFetch, graphUrl } from "../../../../src/channels/whatsapp/graph.ts";
 import { inspectNumber } from "../../../../src/channels/whatsapp/inspect.ts";
 import { listWhatsAppTemplates } from "../../../../src/channels/whatsapp/list-templates.ts";
 import { type Reply, WHOLE } from "../fake-network.ts";
@@ -61,6 +61,12 @@ test("a channel without an app secret proves nothing", async () => {
   const calls = meta(accepted("wamid.1"));
   expect(await send({ phoneNumberId: PHONE_ID, accessToken: TOKEN })).toMatchObject({ outcome: "sent" });
   expect(calls).toEqual([[`${PHONE_ID}/messages`, null]]);
+});
+
+test("without a token, the proof is that of an empty one", async () => {
+  const own = { appSecret: "the secret of an app without a token" };
+  const { searchParams } = new URL(await graphUrl(network, "1", own));
+  expect(searchParams.get("appsecret_proof")).toBe(proofOf(own));
 });
 
 test("a token of another app than the secret is used without the proof, once Meta has refused it", async () => {

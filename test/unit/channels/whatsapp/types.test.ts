@@ -36,6 +36,30 @@ test.each([{ type: "text", text: { body: "Hi" } }, { type: "request_welcome" }, 
   },
 );
 
+test("only a text has a body, and only buttons and rows of a list are taps", async () => {
+  for (const type of ["hologram", "button", "location"]) {
+    const { items } = await receive(callOf({ messages: [came({ type, [type]: { body: "Hi" } })] }));
+    expect(items).toMatchObject([{ item: { content: `[${type[0]?.toUpperCase()}${type.slice(1)}]` } }]);
+  }
+  const interactive = { type: "new_reply", new_reply: { id: "1", title: "Yes" } };
+  const { items } = await receive(callOf({ messages: [came({ type: "interactive", interactive })] }));
+  expect(items).toMatchObject([{ item: { content: "[Form]" } }]);
+  expect(items[0]?.item).not.toHaveProperty("tap");
+});
+
+test("a row of a list without a text for its description has its title alone", async () => {
+  const list_reply = { id: "1", title: "Large", description: 5 };
+  const interactive = { type: "list_reply", list_reply };
+  expect(await itemOf({ messages: [came({ type: "interactive", interactive })] })).toMatchObject({ content: "Large" });
+});
+
+test("an edit of a text has a body, and not a caption", async () => {
+  const edit = (message: object) =>
+    receive(callOf({ messages: [came({ type: "edit", edit: { original_message_id: "wamid.0", message } })] }));
+  expect((await edit({ type: "text", text: { caption: "New" } })).notes).toEqual(["edit not understood"]);
+  expect((await edit({ type: "image", image: { body: "New" } })).items).toMatchObject([{ item: { content: "" } }]);
+});
+
 test.each([
   ["audio", { id: "1", voice: true }, true],
   ["audio", { id: "1", voice: "true" }, undefined],
