@@ -125,6 +125,7 @@ test.each<[TemplateButton, string]>([
   [{ type: "URL", text: "Shop" }, "this button takes no value"],
   [{ type: "PHONE_NUMBER", text: "Call", phoneNumber: "+491" }, "this button takes no value"],
   [{ type: "VOICE_CALL", text: "Talk" }, "this button takes no value"],
+  [{ type: "PHONE_NUMBER", text: "Call", url: "https://shop.example/{{1}}" }, "this button takes no value"],
   [code, "the service fills in the code of this button"],
 ])("the button %j takes no other value: %s", (button, reason) => {
   const values = { payload: "a", code: "1", urlSuffix: "b" };
@@ -183,4 +184,26 @@ test("a value takes the place of all from the variable on", () => {
   expect(fill(buttons(button), { buttons: [{ index: 0, urlSuffix: "7" }] })).toMatchObject({
     filled: { buttons: [{ url: "https://shop.example/7", suffix: "7" }] },
   });
+});
+
+test("what a template lacks of a part is empty", () => {
+  const bare: TemplateButton[] = [
+    { type: "URL", text: "Shop" },
+    { type: "PHONE_NUMBER", text: "Call" },
+  ];
+  expect(fill([...header("TEXT"), ...buttons(...bare)])).toMatchObject({
+    filled: {
+      header: { type: "text", text: "" },
+      buttons: [
+        { type: "URL", url: "", suffix: null },
+        { type: "PHONE_NUMBER", phoneNumber: "" },
+      ],
+    },
+  });
+});
+
+test("an address that takes no value is not too long by one", () => {
+  expect(faultsOf(buttons(shop), { buttons: [{ index: 0, urlSuffix: "x".repeat(2_001) }] })).toEqual([
+    "template.buttons.0.urlSuffix can't be given, because this button takes no value",
+  ]);
 });

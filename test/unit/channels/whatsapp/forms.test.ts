@@ -87,6 +87,7 @@ test.each<[unknown, number | null]>([
   ["", null],
   [undefined, null],
   [{}, null],
+  [["3"], null],
 ])("the quantity %j is read as %j", async (quantity, read) => {
   expect(await orderOf({ product_items: [item({ quantity })] })).toMatchObject({ items: [{ quantity: read }] });
 });
