@@ -13,7 +13,8 @@ Object.assign(crypto.subtle, {
   digest: async (algorithm: string, data: ArrayBuffer | Uint8Array) =>
     buffer(createHash(algorithm.replace("-", "")).update(new Uint8Array(data)).digest()),
   sign: async (algorithm: "HMAC", key: CryptoKey, data: ArrayBuffer | Uint8Array) => {
-    if (key.algorithm.name !== "HMAC") return sign(algorithm, key, data);
+    // It refuses a key of another algorithm.
+    if (algorithm !== "HMAC" || key.algorithm.name !== "HMAC") return sign(algorithm, key, data);
     const { name } = (key.algorithm as unknown as { hash: { name: string } }).hash;
     const secret = KeyObject.from(key as never);
     return buffer(createHmac(name.replace("-", ""), secret).update(new Uint8Array(data)).digest());
