@@ -52,6 +52,12 @@ test("a visitor sees of a message what is meant for a visitor", () => {
   });
 });
 
+test("a message without more has no fields for it", () => {
+  expect(Object.keys(shownOf(message()))).toEqual(
+    "id chatId seq direction type content mediaUrl text status error createdAt updatedAt".split(" "),
+  );
+});
+
 test("a visitor sees the choices, each reply with the message and its index in place of the company's own id", () => {
   const choices = [
     { type: "reply" as const, id: "refund-4711", title: "Refund", description: "In 3 days", section: "Money" },
@@ -85,6 +91,7 @@ test("a visitor sees which choice was tapped, without the company's own id of it
 });
 
 test.each<Partial<Message>>([
+  { sender: { name: "Ada" } },
   { replyTo: "msg_g000000000000007" },
   { location: { latitude: 52.5, longitude: 13.4, name: "Shop" } },
   { contacts: [{ name: "Ada", phones: ["+1"] }] },

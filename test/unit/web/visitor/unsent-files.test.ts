@@ -114,6 +114,11 @@ test("an acknowledgment ahead of its turn ends the trouble of its message", () =
   expect(state.outbox).toEqual([own({ seq: 5 })]);
 });
 
+test("a page that has the first message has nothing to learn from an empty list of older ones", () => {
+  const whole = reduce(emptyConversation(), { type: "frame", frame: ready([outbound(1, "a"), outbound(2, "b")]) });
+  expect(reduce(whole, { type: "frame", frame: { type: "older", messages: [] } })).toBe(whole);
+});
+
 test("a choice is tapped as soon as the tap is written, and stays so when it is stored", () => {
   const asked = reduce(emptyConversation(), { type: "frame", frame: ready([outbound(1, "?")]) });
   expect(isTapped(asked, "msg_1")).toBe(false);
