@@ -4,6 +4,7 @@ import {
   receivedAt,
   receivedCards,
   receivedDecimal,
+  receivedEmoji,
   receivedLocation,
   receivedTap,
   receivedTerm,
@@ -26,6 +27,8 @@ test.each<[unknown, number | null]>([
   ["17000000000", null],
   ["170000000", null],
   ["x1700000000", null],
+  [" 1700000000", null],
+  ["1700000000 ", null],
   [1_700_000_000.5, null],
   [null, null],
   [undefined, null],
@@ -38,6 +41,7 @@ test.each<[unknown, string | undefined]>([
   ["Ann", "Ann"],
   [" Ann\r\n\tLee ", "Ann Lee"],
   ["Ann Maria", "Ann M"],
+  [" Annas", "Annas"],
   ["Anna Lee", "Anna"],
   ["Anna🎉", "Anna\ufffd"],
   [" \n", undefined],
@@ -59,8 +63,8 @@ test.each<[object, object | undefined]>([
   [{ latitude: 90.1, longitude: 0 }, undefined],
   [{ latitude: 0, longitude: -180.1 }, undefined],
   [
-    { latitude: "52.5", longitude: "-13" },
-    { latitude: 52.5, longitude: -13 },
+    { latitude: "52.5163", longitude: "-13" },
+    { latitude: 52.5163, longitude: -13 },
   ],
   [{ latitude: "52.", longitude: "13" }, undefined],
   [{ latitude: "", longitude: "13" }, undefined],
@@ -123,6 +127,11 @@ test.each<[unknown, string | null]>([
   [`${"x".repeat(255)}🎉`, `${"x".repeat(255)}\ufffd`],
 ])("the term %j is %j", (value, term) => {
   expect(receivedTerm(value)).toBe(term);
+});
+
+test("an emoji has at most 32 UTF-16 units", () => {
+  const longest = "👍".repeat(16);
+  expect([receivedEmoji(longest), receivedEmoji(`${longest}x`)]).toEqual([longest, null]);
 });
 
 test("a term may be shorter than usual", () => {
