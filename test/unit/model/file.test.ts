@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import { KINDS } from "../../../src/channels/kinds.ts";
-import { type FileInfo, MEBIBYTE, type MediaType, sentNameOf, typeOfFile } from "../../../src/model/file.ts";
+import {
+  type FileInfo,
+  isPlainFileName,
+  MAX_FILE_BYTES,
+  MEBIBYTE,
+  type MediaType,
+  sentNameOf,
+  typeOfFile,
+} from "../../../src/model/file.ts";
 
 function file(contentType: string, fields: Partial<FileInfo> = {}): FileInfo {
   return { contentType, size: 1_000, fileName: null, width: null, height: null, ...fields };
@@ -72,9 +80,33 @@ test.each([
   [null, "image/jpeg", "file.jpg"],
   [null, "audio/mpeg", "file.mp3"],
   ["", "image/webp", "file.webp"],
+  [null, "audio/mp4", "file.m4a"],
+  [null, "video/3gpp", "file.3gp"],
   [null, "text/plain", "file.txt"],
+  [null, "audio/aac", "file.aac"],
+  [null, "application/js", "file"],
+  [null, "audio/x-wav", "file"],
+  [null, "x-a/pdf", "file"],
   [null, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "file"],
   [null, "application/octet-stream", "file"],
 ])("a file with the name %j of the type %s goes out as %s", (fileName, contentType, name) => {
   expect(sentNameOf({ fileName, contentType })).toBe(name);
 });
+
+test("the largest file has 16 MiB", () => {
+  expect(MAX_FILE_BYTES).toBe(16_777_216);
+});
+
+test.each(["Plan.pdf", ".env", "...", "a..", "..a", "Résumé 🙂.pdf", "a\u200db", " "])(
+  "%j is a file's name",
+  (name) => {
+    expect(isPlainFileName(name)).toBe(true);
+  },
+);
+
+test.each([".", "..", "a/b", "../a", "a\\b", "a\0b", "a\nb", "a\u202egnp.exe", "a\u2066b", "a\u2028b", "a\u2029b"])(
+  "%j is not a file's name: it is a path, or is shown as another name",
+  (name) => {
+    expect(isPlainFileName(name)).toBe(false);
+  },
+);

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { escapeHtml, htmlPage, PLAIN_PAGE_HEADERS, plainPage } from "../../../src/platform/html.ts";
+import {
+  escapeHtml,
+  htmlPage,
+  htmlPageHeaders,
+  PLAIN_PAGE_HEADERS,
+  plainPage,
+  VISITORS_STYLE,
+} from "../../../src/platform/html.ts";
 
 const page = { title: "A & B", style: "/a.css", body: "<body></body>" };
 
@@ -30,6 +37,25 @@ test("a page fills the screen above the keyboard, and a plain page scrolls", () 
   expect(plain).toContain(`<meta name="viewport" content="${viewport}">`);
   expect(plain).toContain('<body class="no-channel">');
   expect(plain).toContain('<h1 class="empty-title">It is gone</h1>\n<p>Ask <b>us</b>.</p>');
+});
+
+test("a plain page has the visitors' style sheet, and its title is text", () => {
+  const plain = plainPage({ title: "A & B", heading: "Gone", text: "" });
+  expect(VISITORS_STYLE).toBe("/web-assets/chat.css");
+  expect(plain).toContain('<title>A &amp; B</title>\n<link rel="icon" href="data:,">\n');
+  expect(plain).toContain('<link rel="stylesheet" href="/web-assets/chat.css">\n</head>');
+});
+
+test("a page with scripts is asked for each time, has its own policy, and no access to devices", () => {
+  expect(htmlPageHeaders(["default-src 'none'", "script-src 'self'"])).toEqual({
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'",
+    "Cache-Control": "no-cache",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+  });
 });
 
 test("a plain page loads only its style sheet, and no site frames it", () => {

@@ -53,8 +53,8 @@ test.each([undefined, null, 5, { secret: CANARY }])("a value that is not an erro
   expect(causeOf(thrown)).toBe(`no error but ${typeof thrown}`);
 });
 
-test("a cause that is its own cause ends", () => {
-  const error = new Error("round");
+test("a cause that is its own cause is shown 8 times", () => {
+  const error = Object.assign(new Error("round"), { stack: undefined });
   error.cause = error;
-  expect(causeOf(error).match(/round/g)?.length).toBeLessThan(10);
+  expect(causeOf(error).split("\ncaused by ")).toEqual(Array(8).fill("Error: round"));
 });
