@@ -11,3 +11,7 @@ test.each(["", "a", "1", "❤", "👍👍", " 👍", "👍\n", "🏽a", "\u200d"
     expect(oneEmoji.safeParse(value).success).toBe(false);
   },
 );
+
+test("who reacts with something else is told what a reaction is", () => {
+  expect(oneEmoji.safeParse("👍👍").error?.issues.map(({ message }) => message)).toEqual(["must be one emoji"]);
+});

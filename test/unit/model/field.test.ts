@@ -74,6 +74,7 @@ test.each<[string, z.ZodMiniType, unknown, string]>([
   ["a large integer in a query", queryInteger(1, 9), "10", "must be at most 9"],
   ["a date without a time", instant, "2027-01-31", "must be a time such as 2027-01-31T00:00:00Z"],
   ["a time without a zone", instant, "2027-01-31T00:00:00", "must be a time such as 2027-01-31T00:00:00Z"],
+  ["a text with a z", instant, "z", "must be a time such as 2027-01-31T00:00:00Z"],
   ["a time before 1970", instant, "1969-12-31T23:59:59.999Z", "must be in the years 1970 to 9999"],
   ["a time before 1970 in UTC", instant, "1970-01-01T00:30:00+01:00", "must be in the years 1970 to 9999"],
   ["a time after 9999 in UTC", instant, "9999-12-31T23:00:00-01:00", "must be in the years 1970 to 9999"],
@@ -97,6 +98,15 @@ test.each(["a\u200b\u200b", "\u0600\u0661", "👩\u200d🚀", "🇺🇦", "\u200
     expect(faults(z.string().check(notBlank), text)).toEqual([]);
   },
 );
+
+test("a filter that is only set is the word true", () => {
+  expect(["true", "", "1", "TRUE"].map((text) => onlyTrue.safeParse(text).success)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
 
 test("a text at its longest has no fault, counted in UTF-16 units", () => {
   const atMostTwo = z.string().check(...atMost(2));

@@ -5,6 +5,9 @@ import {
   isPlainFileName,
   MAX_FILE_BYTES,
   MEBIBYTE,
+  MEDIA_AWAY,
+  MEDIA_GONE,
+  MEDIA_INTERRUPTED,
   type MediaType,
   sentNameOf,
   typeOfFile,
@@ -91,6 +94,10 @@ test.each([
   [null, "application/octet-stream", "file"],
 ])("a file with the name %j of the type %s goes out as %s", (fileName, contentType, name) => {
   expect(sentNameOf({ fileName, contentType })).toBe(name);
+});
+
+test("the errors of a message's file are those that stored messages have", () => {
+  expect([MEDIA_GONE, MEDIA_AWAY, MEDIA_INTERRUPTED]).toEqual(["media_gone", "media_away", "media_interrupted"]);
 });
 
 test("the largest file has 16 MiB", () => {

@@ -25,6 +25,8 @@ test.each([
   "https://user@a.example/",
   "https://:secret@a.example/",
   "https:a.example",
+  "https:/a.example",
+  "https:a.example/https://b.example",
 ])("the text %j is not a link", (content) => {
   expect(linkIn(content)).toBeNull();
 });

@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
 import { MESSAGE_TYPES } from "../../../src/model/content.ts";
-import { expiryOf, mergedMetadata, metadataPatch, resendBody, sendBody, typeOf } from "../../../src/model/message.ts";
+import {
+  DIRECTIONS,
+  expiryOf,
+  MESSAGE_STATUSES,
+  mergedMetadata,
+  metadataPatch,
+  resendBody,
+  sendBody,
+  typeOf,
+} from "../../../src/model/message.ts";
 
 /** Validates the body of a request with `fields`. */
 function validated(fields: object) {
@@ -217,6 +226,43 @@ test("the documented pattern of a mediaUrl is that of the whole text", () => {
 test("a senderId and a templateId have at most 64 characters", () => {
   expect(faultsWith({ senderId: "m".repeat(64), templateId: "t".repeat(64) })).toEqual([]);
   expect(faultsWith({ senderId: "m".repeat(65), templateId: "t".repeat(65) })).toEqual(["senderId", "templateId"]);
+});
+
+test.each(["senderId", "mediaId", "replyTo", "draftId"])("the id %s has 1 to 64 characters", (field) => {
+  expect(["a", "a".repeat(64)].map((id) => faultsWith({ [field]: id }))).toEqual([[], []]);
+  expect(["", "a".repeat(65)].map((id) => faultsWith({ [field]: id }))).toEqual([[field], [field]]);
+});
+
+test.each([
+  ["ifSeq", [0, 1, null], [-1, 0.5, "1"]],
+  ["ifOpen", [true, false, null], [0, "true"]],
+  ["scheduledAt", ["2026-11-20T12:00:00Z", null], ["soon", 5]],
+  ["expiresAt", ["2026-11-20T12:00:00Z", null], ["soon", 5]],
+])("a send and a resend read %s", (field, right, wrong) => {
+  for (const schema of [sendBody, resendBody]) {
+    const isValid = (value: unknown) => schema.safeParse({ content: "hi", [field]: value }).success;
+    expect(right.map(isValid)).toEqual(right.map(() => true));
+    expect(wrong.map(isValid)).toEqual(wrong.map(() => false));
+    const [first] = right;
+    expect(schema.parse({ content: "hi", [field]: first })).toHaveProperty(
+      field,
+      typeof first === "string" ? Date.parse(first) : first,
+    );
+  }
+});
+
+test("directions and statuses are those that clients and stored messages have", () => {
+  expect(DIRECTIONS).toEqual(["OUTBOUND", "INBOUND"]);
+  expect(MESSAGE_STATUSES).toEqual([
+    "SCHEDULED",
+    "QUEUED",
+    "SENT",
+    "DELIVERED",
+    "READ",
+    "FAILED",
+    "CANCELED",
+    "RECEIVED",
+  ]);
 });
 
 test("a message without type and template is TEXT", () => {

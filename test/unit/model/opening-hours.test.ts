@@ -34,6 +34,17 @@ test("periods that touch are one, over midnight and over the end of the week", (
   expect(openingOf(berlin(week), "2026-11-21T12:00Z")).toEqual([true, "2026-11-23T01:00"]);
 });
 
+test("several periods a day end before one that goes on over midnight", () => {
+  const halves = [
+    { opens: "09:00", closes: "12:00" },
+    { opens: "13:00", closes: "17:00" },
+  ];
+  const evening = [{ opens: "20:00", closes: "24:00" }];
+  const week = { friday: halves, saturday: evening, sunday: [{ opens: "00:00", closes: "02:00" }] };
+  expect(openingOf(berlin(week), "2026-11-21T20:00Z")).toEqual([true, "2026-11-22T01:00"]);
+  expect(openingOf(berlin(week), "2026-11-20T11:30Z")).toEqual([false, "2026-11-20T12:00"]);
+});
+
 test("a company that closes for some minutes a week closes", () => {
   const week = Object.fromEntries(WEEKDAYS.map((day) => [day, ALL_DAY]));
   const hours = berlin({ ...week, friday: [{ opens: "00:00", closes: "23:55" }] });

@@ -32,6 +32,7 @@ test.each([
   ],
   [{ greeting: "x".repeat(1_001) }, "greeting must have at most 1000 characters"],
   [{ accentColor: "red" }, "accentColor must be a color, such as #0d6b5e"],
+  [{ accentColor: "x#0d6b5e" }, "accentColor must be a color, such as #0d6b5e"],
   [{ accentColor: "#0d6b5e;background:url(//x)" }, "accentColor must be a color, such as #0d6b5e"],
   [{ logoUrl: "http://acme.example/logo.png" }, "logoUrl must be an https URL"],
   [{ logoUrl: "javascript:alert(1)" }, "logoUrl must be an https URL"],
@@ -51,4 +52,8 @@ test("texts have at most 8 KiB", () => {
   const of = (length: number) => Object.fromEntries(names.map((name) => [name, "ü".repeat(length)]));
   expect(faultsOf({ texts: { de: of(440) } })).toBeUndefined();
   expect(faultsOf({ texts: { de: of(450) } })).toEqual(["texts must have at most 8192 bytes as JSON"]);
+  const withMore = (more: number) => ({ de: { ...of(449), send: "ü".repeat(449) + "x".repeat(more) } });
+  const spare = 8_192 - new TextEncoder().encode(JSON.stringify(withMore(0))).length;
+  expect(faultsOf({ texts: withMore(spare) })).toBeUndefined();
+  expect(faultsOf({ texts: withMore(spare + 1) })).toEqual(["texts must have at most 8192 bytes as JSON"]);
 });
