@@ -43,6 +43,7 @@ test.each([
   ["", 5, [""]],
   ["ab\ncd", 5, ["ab\ncd"]],
   ["\n\nab", 5, ["\n\nab"]],
+  ["\n\nab", 4, ["\n\nab"]],
   ["ab\ncde", 5, ["ab", "cde"]],
   ["ab\n\n\ncde", 5, ["ab", "cde"]],
   ["abcde\nab\nab", 5, ["abcde", "ab\nab"]],

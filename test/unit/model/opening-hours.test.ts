@@ -45,6 +45,13 @@ test("several periods a day end before one that goes on over midnight", () => {
   expect(openingOf(berlin(week), "2026-11-20T11:30Z")).toEqual([false, "2026-11-20T12:00"]);
 });
 
+test("a company that never closes has no next change, also where the clocks are farthest ahead", () => {
+  const week = Object.fromEntries(WEEKDAYS.map((day) => [day, ALL_DAY]));
+  const hours = { timeZone: "Pacific/Kiritimati", week };
+  expect(openingOf(hours, "2026-11-23T10:30Z")).toEqual([true, null]);
+  expect(openingOf(hours, "2026-11-23T09:30Z")).toEqual([true, null]);
+});
+
 test("a company that closes for some minutes a week closes", () => {
   const week = Object.fromEntries(WEEKDAYS.map((day) => [day, ALL_DAY]));
   const hours = berlin({ ...week, friday: [{ opens: "00:00", closes: "23:55" }] });

@@ -9,6 +9,10 @@ test("an error is shown with its name, message and frames", () => {
   expect(causeOf(new TypeError("no such thing"))).toMatch(/^TypeError: no such thing\n +at .*log\.test\.ts/);
 });
 
+test("an error without a message is shown with its frames", () => {
+  expect(causeOf(new RangeError())).toMatch(/^RangeError: .*\n +at .*log\.test\.ts/);
+});
+
 test("every cause is shown, to the last", () => {
   const shown = causeOf(unavailable(new Error("outer", { cause: new RangeError("inner", { cause: "a text" }) })));
   expect(shown).toMatch(/Service unavailable.*caused by Error: outer.*caused by RangeError: inner.*caused by a text$/s);
