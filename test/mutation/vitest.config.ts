@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     include: [
       "test/{unit,mutation}/**/*.test.ts",
-      "test/page/{conversation,conversation-edges,conversation-properties,frames,links,page,timeline}.test.ts",
+      "test/page/{conversation,conversation-edges,conversation-properties,frames,links,message-extras,page,timeline}.test.ts",
     ],
     exclude: [
       // They read files, not modules.
