@@ -8,16 +8,16 @@ const UNREACHABLE = "contact_unreachable";
  * the bot, so it does not show that the channel works. `code`: the service's own error code.
  * @see https://github.com/tdlib/telegram-bot-api
  */
-const TABLE: readonly { about: "message" | "contact"; text: RegExp; code?: string }[] = [
+const TABLE: readonly { text: RegExp; code?: string }[] = [
+  // The contact.
   {
-    about: "contact",
     text: /chat not found|PEER_ID_INVALID|can't initiate conversation|was blocked|is deactivated|was kicked|not a member|chat was deleted/i,
     code: UNREACHABLE,
   },
   // A group or one of its topics. It stays closed to the bot until an administrator opens it.
-  { about: "contact", text: /TOPIC_CLOSED|not enough rights|have no rights|need administrator rights/i },
+  { text: /TOPIC_CLOSED|not enough rights|have no rights|need administrator rights/i },
+  // The message.
   {
-    about: "message",
     text: /too (big|long)|is empty|HTTP URL|type of the web page|file identifier|can't parse|PHOTO_|IMAGE_|BUTTON_|message .*not found|chat was upgraded/i,
   },
 ];

@@ -3,14 +3,14 @@ import type { PartRefusal, StatusUpdate } from "../../model/network.ts";
 import { lenient, textField } from "../network/lenient.ts";
 import { refusalByCloudflare } from "../network/network-response.ts";
 
-/**
- * What an error is surely about: the message, its contact, or the channel's account (token, number, permissions). `unsure`:
- * one of them, so it proves nothing. `does`: what follows from the response to a send.
- */
+/** What follows from an error in the response to a send. */
 type Rule = {
-  about: "message" | "contact" | "account" | "unsure";
-  /** `fail`: the message fails permanently. `pause`: all chats of the channel wait. `once`: retried only once. */
-  does: "fail" | "retry" | "once" | "pause" | "break";
+  /**
+   * `fail`: the message fails permanently, by its own fault or its contact's. `unsure`: it fails too, perhaps by the fault
+   * of the account. `pause`: all chats of the channel wait. `once`: retried only once. `break`: the account (token, number,
+   * permissions) is refused.
+   */
+  does: "fail" | "unsure" | "retry" | "once" | "pause" | "break";
   /** The service's own error code. Default: `network_` and Meta's code. */
   code?: string;
   /** How long a retry waits at least. */
@@ -20,34 +20,35 @@ type Rule = {
 /** Meta's error codes. 200 to 299 are permissions, as 10 is. */
 const TABLE: readonly [Rule, ...codes: number[]][] = [
   [
-    { about: "account", does: "break" },
+    { does: "break" },
     ...[0, 3, 10, 33, 190, 368, 131005, 131031, 131037, 131042, 131045, 131048],
     ...[133000, 133005, 133006, 133008, 133009, 133010, 133015, 133016],
   ],
   // Rate limits of the number, account or app.
-  [{ about: "account", does: "pause" }, 4, 80007, 130429],
-  [{ about: "message", does: "fail" }, 131008, 131009, 131051, 131052, 131053, 131055, 134100, 134102, 137000],
+  [{ does: "pause" }, 4, 80007, 130429],
+  // The message, its template, its contact.
+  [{ does: "fail" }, 131008, 131009, 131051, 131052, 131053, 131055, 134100, 134102, 137000],
   [
-    { about: "message", does: "fail", code: "template_rejected" },
+    { does: "fail", code: "template_rejected" },
     ...[131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069],
   ],
-  [{ about: "contact", does: "fail" }, ...[130403, 130472, 130497, 131021, 131026, 131030, 131049, 131050, 131062]],
-  [{ about: "contact", does: "fail", code: "outside_messaging_window" }, 131047],
-  [{ about: "contact", does: "retry", waitMs: 6_000 }, 131056],
+  [{ does: "fail" }, ...[130403, 130472, 130497, 131021, 131026, 131030, 131049, 131050, 131062]],
+  [{ does: "fail", code: "outside_messaging_window" }, 131047],
+  [{ does: "retry", waitMs: 6_000 }, 131056],
   // Invalid parameters: of the message, or a number that is wrong in another way than `isNoAccess` knows.
-  [{ about: "unsure", does: "fail" }, 100, 135000],
+  [{ does: "unsure" }, 100, 135000],
   // "Invalid request or possible server error."
-  [{ about: "unsure", does: "once" }, 1],
-  [{ about: "unsure", does: "retry" }, 2, 131000, 131016, 131057, 133004],
+  [{ does: "once" }, 1],
+  [{ does: "retry" }, 2, 131000, 131016, 131057, 133004],
   // The account can't send templates for a while, because some had the wrong category.
-  [{ about: "message", does: "retry", waitMs: 3_600_000 }, 131064],
+  [{ does: "retry", waitMs: 3_600_000 }, 131064],
   // The template is being copied to the Marketing Messages API.
-  [{ about: "message", does: "retry", waitMs: 600_000 }, 134101],
+  [{ does: "retry", waitMs: 600_000 }, 134101],
 ];
 const RULES: ReadonlyMap<number, Rule> = new Map(
   TABLE.flatMap(([rule, ...codes]) => codes.map((code) => [code, rule])),
 );
-const BROKEN: Rule = { about: "account", does: "break" };
+const BROKEN: Rule = { does: "break" };
 
 const INVALID = 100;
 const NO_ACCESS = 33;
@@ -125,7 +126,7 @@ export function refusalOf(
   if (rule?.does === "break") return { outcome: "channel_broken", reason: reasonOf(error, message) };
   if (rule) {
     const failed = { outcome: "failed", code, message } as const;
-    return rule.about === "unsure" ? { ...failed, unsure: reasonOf(error, message) } : { ...failed, works: true };
+    return rule.does === "unsure" ? { ...failed, unsure: reasonOf(error, message) } : { ...failed, works: true };
   }
   // Probably about the token or the account. The message waits and delays only its own chat.
   const isRefused = status === 401 || status === 403;

@@ -61,7 +61,7 @@ export function decide(
 
   const granted = Math.min(asked.units, window.remaining, quotaLeft);
   const left = { window: window.remaining - granted, quota: quotaLeft - granted };
-  const ahead = granted < asked.units ? 0 : unitsAhead(rules, reservation, asked.pace, left);
+  const ahead = unitsAhead(rules, reservation, asked.pace, left);
   const used = countUnits(rules, counters, reservation, { units: granted, ahead }, now);
   return {
     outcome: "admitted",
