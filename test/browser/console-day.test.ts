@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import { errors, type Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
 import { type Desk, openAsMember, openDesk, screenOf } from "./console.ts";
@@ -19,6 +19,23 @@ interface Entry {
 
 const head = (page: Page) => page.locator(".conversation-head");
 const whose = (page: Page) => head(page).getByRole("button", { name: /Nobody’s|Assigned to/ });
+
+const rowOf = (page: Page, chatId: string) => page.locator(`.chats a[href*="${chatId}"]`);
+
+/**
+ * Clicks the chat's row.
+ * @returns whether the chat opened. The list moves while others work: the row can leave from under the pointer.
+ */
+async function opens(page: Page, chatId: string): Promise<boolean> {
+  try {
+    await rowOf(page, chatId).click({ timeout: 1_000 });
+    await page.waitForURL(new RegExp(chatId), { timeout: 1_000 });
+    return true;
+  } catch (error) {
+    if (error instanceof errors.TimeoutError) return false;
+    throw error;
+  }
+}
 
 /** Takes the chat that is open. The key takes it from nobody. @returns false if somebody else has it */
 async function take(page: Page, person: string): Promise<boolean> {
@@ -74,17 +91,11 @@ async function work(page: Page, person: string, done: Entry[]): Promise<void> {
     // Each begins elsewhere in the list, and often at the chat of another.
     const chatId = left[Math.min(PEOPLE.indexOf(person) * 2, left.length - 1)] ?? "";
     seen.push(chatId);
-    const isOpen = await page
-      .locator(`.chats a[href*="${chatId}"]`)
-      .click({ timeout: 1_000 })
-      .then(
-        () => true,
-        () => false,
-      );
-    // Somebody else took it, so it left the list, unless the page was only slow.
-    if (!isOpen && (await page.locator(`.chats a[href*="${chatId}"]`).count()) > 0) seen.pop();
-    if (!isOpen) continue;
-    await page.waitForURL(new RegExp(chatId));
+    if (!(await opens(page, chatId))) {
+      // Somebody else took it, so it left the list. If it is still there, the click was late: again.
+      if ((await rowOf(page, chatId).count()) > 0) seen.pop();
+      continue;
+    }
     await whose(page).waitFor();
     if (!(await take(page, person))) continue;
     await answer(page, person);
