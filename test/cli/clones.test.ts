@@ -1,12 +1,14 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { readArguments } from "../clones/arguments.ts";
 import { readResult } from "../clones/result.ts";
 import { line, type Row, reds, table } from "../clones/row.ts";
 import { Mistake } from "../support/mistake.ts";
+import { beginSteps } from "../support/stepping-clock.ts";
 
 const GREEN: Row = {
   run: 1,
   isLoaded: false,
+  isStepping: false,
   seed: 7,
   installing: 61.4,
   testing: 300.6,
@@ -15,12 +17,19 @@ const GREEN: Row = {
 };
 
 test("twenty runs, the last five of them beside four busy processes, with a new seed", () => {
-  expect(readArguments([])).toEqual({ runs: 20, loaded: 5, load: 4, seed: expect.any(Number), help: false });
+  expect(readArguments([])).toEqual({
+    runs: 20,
+    loaded: 5,
+    load: 4,
+    stepping: 0,
+    seed: expect.any(Number),
+    help: false,
+  });
 });
 
 test("each option has its value", () => {
-  const given = ["--runs", "9", "--loaded=0", "--load", "2", "--seed", "123"];
-  expect(readArguments(given)).toEqual({ runs: 9, loaded: 0, load: 2, seed: 123, help: false });
+  const given = ["--runs", "9", "--loaded=0", "--load", "2", "--stepping", "3", "--seed", "123"];
+  expect(readArguments(given)).toEqual({ runs: 9, loaded: 0, load: 2, stepping: 3, seed: 123, help: false });
 });
 
 test("of fewer runs than five, all are loaded", () => {
@@ -34,6 +43,8 @@ test.for([
   ["--load", "1.5"],
   ["--loaded=-1"],
   ["--runs", "2", "--loaded", "3"],
+  ["--runs", "2", "--loaded", "2", "--stepping", "3"],
+  ["--stepping", "often"],
   ["--seed", "x"],
 ])("%j is a mistake", (argv) => {
   expect(() => readArguments(argv)).toThrow(Mistake);
@@ -95,13 +106,40 @@ test("a run is one line", () => {
   expect(line(red, 20)).toBe("20/20 beside load: seed 7, npm ci 61 s: RED: npm ci ended with code 1");
 });
 
+test("what disturbed a run is in its line", () => {
+  const disturbed = { ...GREEN, isLoaded: true, isStepping: true };
+  expect(line(disturbed, 20)).toMatch(/^1\/20 beside load on a clock that steps: seed 7, /);
+});
+
+test("a clock steps ahead and behind by a second, and is right in the end, whenever that is", () => {
+  vi.useFakeTimers();
+  for (const steps of [0, 1, 2, 3, 4, 9]) {
+    const seen: number[] = [];
+    let ahead = 0;
+    const end = beginSteps((seconds) => seen.push((ahead += seconds)));
+    vi.advanceTimersByTime(steps * 3_700);
+    expect(seen, `${steps} steps`).toEqual([1, 0, -1, 0, 1, 0, -1, 0, 1, 0].slice(0, steps + 1));
+    end();
+    vi.advanceTimersByTime(60_000);
+    expect(ahead, `${steps} steps`).toBe(0);
+  }
+  vi.useRealTimers();
+});
+
 test("the runs are a table", () => {
-  const red = { ...GREEN, run: 2, isLoaded: true, seed: 1234, result: { files: 3, tests: 41, red: ["a > b", "c"] } };
+  const red = {
+    ...GREEN,
+    run: 2,
+    isLoaded: true,
+    isStepping: true,
+    seed: 1234,
+    result: { files: 3, tests: 41, red: ["a > b", "c"] },
+  };
   expect(table([GREEN, red])).toBe(
     [
-      "run  beside load  seed  npm ci s  npm test s  files  tests  red",
-      "  1           no     7        61         301      3     40",
-      "  2          yes  1234        61         301      3     41  a > b; c",
+      "run  beside load  clock steps  seed  npm ci s  npm test s  files  tests  red",
+      "  1           no           no     7        61         301      3     40",
+      "  2          yes          yes  1234        61         301      3     41  a > b; c",
     ].join("\n"),
   );
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { beginLoad } from "../support/cpu-load.ts";
+import { beginSteps } from "../support/stepping-clock.ts";
 import { requireRoom } from "../support/temporary-files.ts";
 import { type Ended, run } from "./processes.ts";
 import { readResult } from "./result.ts";
@@ -37,6 +38,8 @@ interface Run {
   seed: number;
   /** How many busy processes run beside it. */
   load: number;
+  /** Whether the machine's clock steps meanwhile. */
+  isStepping: boolean;
   signal: AbortSignal;
 }
 
@@ -45,11 +48,28 @@ interface Run {
  * @returns what was seen, and the output of the last step
  * @throws Error without the room for a clone, or if it is stopped
  */
-export async function runInClone({ commit, run: at, seed, load, signal }: Run): Promise<{ row: Row; output: string }> {
-  const row: Row = { run: at, isLoaded: load > 0, seed, installing: null, testing: null, result: null, fault: null };
+export async function runInClone({
+  commit,
+  run: at,
+  seed,
+  load,
+  isStepping,
+  signal,
+}: Run): Promise<{ row: Row; output: string }> {
+  const row: Row = {
+    run: at,
+    isLoaded: load > 0,
+    isStepping,
+    seed,
+    installing: null,
+    testing: null,
+    result: null,
+    fault: null,
+  };
   requireRoom(tmpdir(), NEEDED_BYTES);
   const folder = await mkdtemp(join(tmpdir(), "parley-clone-"));
   const endLoad = beginLoad(load);
+  let endSteps = () => {};
   const inClone = (limitMs: number) => ({ cwd: folder, env: environment(seed), signal, limitMs });
   try {
     for (const args of [
@@ -62,9 +82,11 @@ export async function runInClone({ commit, run: at, seed, load, signal }: Run): 
     const installed = await run("npm", ["ci"], inClone(INSTALL_LIMIT_MS));
     row.installing = installed.took;
     if (installed.fault !== null) return { row: { ...row, fault: installed.fault }, output: installed.output };
+    if (isStepping) endSteps = beginSteps();
     const tested = await run("npm", ["test"], inClone(TEST_LIMIT_MS));
     return { row: { ...row, testing: tested.took, ...verdict(tested) }, output: tested.output };
   } finally {
+    endSteps();
     await endLoad();
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }

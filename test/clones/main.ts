@@ -19,7 +19,8 @@ process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
 /** `npm run test:clones`: 0 when `npm test` was green in each of some fresh clones, 130 when it was interrupted. */
 async function main(argv: string[]): Promise<number> {
-  const { help, runs, loaded, load, seed } = readArguments(argv);
+  const { help, ...series } = readArguments(argv);
+  const { runs, loaded, load, stepping, seed } = series;
   if (help) {
     process.stdout.write(USAGE);
     return 0;
@@ -27,14 +28,16 @@ async function main(argv: string[]): Promise<number> {
   const log = (text: string) => void process.stderr.write(`${text}\n`);
   const commit = headCommit();
   log(`${runs} clones of ${commit.slice(0, 8)}, the last ${loaded} beside ${load} busy processes, seed ${seed}`);
+  if (stepping > 0) log(`The machine's clock steps by a second during the first ${stepping}.`);
   if (hasChanges()) log("What is not committed is in no clone.");
   const random = new Random(seed);
   const rows: Row[] = [];
   for (let run = 1; run <= runs && !stop.signal.aborted; run++) {
     const orderSeed = random.between(1, MAX_SEED);
-    const settings = { commit, run, seed: orderSeed, load: run > runs - loaded ? load : 0, signal: stop.signal };
+    const isStepping = run <= stepping;
+    const settings = { commit, run, seed: orderSeed, load: run > runs - loaded ? load : 0, isStepping };
     try {
-      const { row, output } = await runInClone(settings);
+      const { row, output } = await runInClone({ ...settings, signal: stop.signal });
       rows.push(row);
       log(line(row, runs));
       if (reds(row).length > 0) log(indented(output));
@@ -42,14 +45,23 @@ async function main(argv: string[]): Promise<number> {
       if (stop.signal.aborted) break;
       const isLoaded = settings.load > 0;
       const fault = error instanceof Error ? error.message : String(error);
-      const row: Row = { run, isLoaded, seed: orderSeed, installing: null, testing: null, result: null, fault };
+      const row: Row = {
+        run,
+        isLoaded,
+        isStepping,
+        seed: orderSeed,
+        installing: null,
+        testing: null,
+        result: null,
+        fault,
+      };
       rows.push(row);
       log(line(row, runs));
     }
   }
   process.stdout.write(`\n${table(rows)}\n`);
   const red = rows.filter((row) => reds(row).length > 0).length;
-  log(`\n${rows.length - red} of ${runs} green. Again: npm run test:clones -- ${again({ runs, loaded, load, seed })}`);
+  log(`\n${rows.length - red} of ${runs} green. Again: npm run test:clones -- ${again(series)}`);
   if (stop.signal.aborted) return 130;
   return red > 0 ? 1 : 0;
 }

@@ -5,6 +5,8 @@ export interface Row {
   /** From 1. */
   run: number;
   isLoaded: boolean;
+  /** Whether the machine's clock stepped. */
+  isStepping: boolean;
   /** The order of the tests. */
   seed: number;
   /** Seconds. Null if it did not run. */
@@ -22,6 +24,7 @@ type Column = [title: string, show: (row: Row) => string];
 const COLUMNS: Column[] = [
   ["run", ({ run }) => String(run)],
   ["beside load", ({ isLoaded }) => (isLoaded ? "yes" : "no")],
+  ["clock steps", ({ isStepping }) => (isStepping ? "yes" : "no")],
   ["seed", ({ seed }) => String(seed)],
   ["npm ci s", ({ installing }) => seconds(installing)],
   ["npm test s", ({ testing }) => seconds(testing)],
@@ -37,7 +40,7 @@ export function reds({ result, fault }: Row): string[] {
 
 /** What is printed of a run when it has ended. */
 export function line(row: Row, runs: number): string {
-  const { run, isLoaded, seed, installing, testing, result } = row;
+  const { run, isLoaded, isStepping, seed, installing, testing, result } = row;
   const red = reds(row);
   const facts = [
     `seed ${seed}`,
@@ -46,7 +49,8 @@ export function line(row: Row, runs: number): string {
     ...(result === null ? [] : [`${result.files} files`, `${result.tests} tests`]),
   ];
   const verdict = red.length === 0 ? "green" : `RED: ${red.join("; ")}`;
-  return `${run}/${runs}${isLoaded ? " beside load" : ""}: ${facts.join(", ")}: ${verdict}`;
+  const how = `${isLoaded ? " beside load" : ""}${isStepping ? " on a clock that steps" : ""}`;
+  return `${run}/${runs}${how}: ${facts.join(", ")}: ${verdict}`;
 }
 
 /** The runs as a table of text. The names of red tests are to the left, all else to the right. */
