@@ -40,19 +40,24 @@ const BACK_WITHIN_MS = 180_000;
 /** One organization on a server, its key, and the calls that a storm makes. */
 export class Parley {
   readonly #organization: Organization;
-  readonly #key: string;
+  readonly #key: { id: string; secret: string };
 
-  private constructor(organization: Organization, key: string) {
+  private constructor(organization: Organization, key: { id: string; secret: string }) {
     this.#organization = organization;
     this.#key = key;
   }
 
   /** The key has all permissions. Its window is short, because each kill can cost a twentieth of it. */
-  static async begin({ world }: DevServer): Promise<Parley> {
+  static async begin({ world }: DevServer, limits: object = {}): Promise<Parley> {
     const organization = await createOrganization(patient(world));
     const rateLimit = { limit: 10_000, windowSeconds: 10 };
-    const { secret } = await createKey(organization, { rateLimit, permissions: [...PERMISSIONS] });
-    return new Parley(organization, secret);
+    const key = await createKey(organization, { rateLimit, permissions: [...PERMISSIONS], ...limits });
+    return new Parley(organization, key);
+  }
+
+  /** How many of its requests the key has counted. */
+  async used(): Promise<number> {
+    return wanted(200, await this.admin("GET", `/keys/${this.#key.id}/usage`)).usage.used;
   }
 
   get organizationId(): string {
@@ -67,7 +72,7 @@ export class Parley {
 
   /** A call with the key. Never throws. */
   api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
-    return this.#organization.world.call(this.#key, method, `/api/v1${path}`, body, headers && { headers });
+    return this.#organization.world.call(this.#key.secret, method, `/api/v1${path}`, body, headers && { headers });
   }
 
   /**

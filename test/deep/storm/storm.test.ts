@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../../support/random.ts";
 import { alarms } from "./alarms.ts";
+import { bursts } from "./bursts.ts";
 import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
 import { events } from "./events.ts";
@@ -38,6 +39,7 @@ test.for([
   ["visitors on a connection that breaks all the time see each message once, in order", visitors, 1],
   ["kills amid uploads, sends and redactions leave exactly the files that messages show", files, 2],
   ["alarms that became due while the service was dead run after its start", alarms, 1],
+  ["a key counts what it admits, amid bursts exactly, and amid kills a block more at most", bursts, 2],
   ["lists, sends and webhooks never fail, and leave no work behind", soak, 1],
 ] as const)("%s", { timeout: TIMEOUT_MS }, async ([, storm, rounds]) => {
   const rows = await storm(little(rounds), ground);

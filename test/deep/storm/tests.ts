@@ -1,4 +1,5 @@
 import { alarms } from "./alarms.ts";
+import { bursts } from "./bursts.ts";
 import { damaged } from "./damaged.ts";
 import { deletion } from "./deletion.ts";
 import { telegram, whatsapp } from "./delivery.ts";
@@ -24,5 +25,6 @@ export const STORMS: Record<string, Storm> = {
   files,
   deletion,
   damaged,
+  bursts,
   soak,
 };
