@@ -113,6 +113,30 @@ test("a stream that is answered after the network went connects nothing, and the
   await page.context().close();
 });
 
+test("a stream that is lost and replaced in less than two seconds says nothing, so that nothing moves", async () => {
+  const chat = await desk.chat("Gwen Gap");
+  const page = await openConsole(browser, "/console");
+  // The machine may need longer.
+  await stopTimers(page, 2_000);
+  const asked: Route[] = [];
+  await page.route(/\/events\/stream/, (route) => void asked.push(route));
+  await page.goto(`${base}${screenOf(desk, `inbox/${chat.id}`)}`);
+  await expect.poll(() => asked.length).toBe(1);
+  await page.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      if (document.body.textContent?.includes("No connection")) document.title = "It said so";
+    });
+    observer.observe(document.body, { childList: true, subtree: true, characterData: true });
+  });
+  await asked[0]?.abort();
+  await expect.poll(() => asked.length).toBe(2);
+  await asked[1]?.continue();
+  await desk.writes(chat.address, "Still there?");
+  await log(page).getByText("Still there?").waitFor();
+  expect(await page.title()).not.toBe("It said so");
+  await page.context().close();
+});
+
 test("a member signs in by a link, sees only what it may, and hears of new messages though it may not read events", async () => {
   const chat = await desk.chat("Hal Member");
   const four = ["chats:read", "chats:write", "messages:read", "messages:send"];

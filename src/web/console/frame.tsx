@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
@@ -22,6 +23,9 @@ import { useShortcuts } from "./shortcuts.ts";
 
 /** The screen is drawn first. */
 const FETCH_AFTER_MS = 1_000;
+
+/** How long the connection is lost before the page says so. */
+const OFFLINE_AFTER_MS = 2_000;
 
 /** How many entries of the menu fit on the bar of a phone. */
 const ON_BAR = 2;
@@ -78,11 +82,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
       </a>
       <Sidebar place={place} entries={entries} isOpen={isOpen} onFind={find} onKeys={showKeys} />
       <main id="main" class="main" tabIndex={-1}>
-        {connection.value === "offline" && (
-          <p class="banner tone-warn" role="status">
-            No connection. You see the state as of {timeOfDay(upToDateAt.value)}. What you write is kept.
-          </p>
-        )}
+        {connection.value === "offline" && <OfflineBanner />}
         <LazyExtra>{({ Banners }) => <Banners />}</LazyExtra>
         {refused?.permission ? (
           <NotPermitted permission={refused.permission} title={refused.label} />
@@ -92,6 +92,22 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
       </main>
       <OpenedDialog />
     </div>
+  );
+}
+
+/** Nothing at first: a stream that is replaced at once must not move the page under somebody's pointer. */
+function OfflineBanner() {
+  const isShown = useSignal(false);
+  useEffect(() => {
+    const timer = setTimeout(() => (isShown.value = true), OFFLINE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    isShown.value && (
+      <p class="banner tone-warn" role="status">
+        No connection. You see the state as of {timeOfDay(upToDateAt.value)}. What you write is kept.
+      </p>
+    )
   );
 }
 
