@@ -160,7 +160,7 @@ test("markup and bidi controls are shown as text, and no logo runs or leaves its
   );
   await field(page, "Logo").fill("https://logo.example/gone.png");
   await field(page, "Logo").press("Tab");
-  await page.getByText("It can’t be loaded. Visitors see the first letter of the title in its place.").waitFor();
+  await page.getByText("It can’t be loaded. Visitors see the title’s first letter.").waitFor();
   await field(page, "Logo").fill("https://logo.example/wide.svg");
   await field(page, "Logo").press("Tab");
   await page.getByText("It loads in the preview. It is not square, so visitors see its middle.").waitFor();

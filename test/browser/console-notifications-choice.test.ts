@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openDesk } from "./console.ts";
 import { actsOf, CANARY, hasTitle, openMember, shown, writes } from "./console-notifications.ts";
+import { stopTimers } from "./disturb.ts";
 
 const desk = await openDesk();
 const { assign, note } = actsOf(desk);
@@ -48,6 +49,18 @@ async function choose(page: Page, of: string): Promise<void> {
 test("before the first choice: the chats that a colleague gives them", async () => {
   const { given } = await openThree();
   expect(given?.body).toMatch(/gave you this chat · Site$/);
+});
+
+test("the screen too says which chat a colleague gives them, and that they are mentioned, and opens it", async () => {
+  const { page, id, nobodys, other } = await openThree();
+  await stopTimers(page, 5_000);
+  const toasts = page.locator(".toasts");
+  await assign(other.id, id);
+  await toasts.getByText(/^Ola Other \d+: .+ gave you this chat$/).waitFor();
+  await note(nobodys.id, [id]);
+  await toasts.getByText(/ mentioned you$/).waitFor();
+  await toasts.getByRole("button", { name: "Open" }).last().click();
+  await page.waitForURL(new RegExp(nobodys.id));
 });
 
 test("before the first choice: messages in their own chats and nobody’s", async () => {

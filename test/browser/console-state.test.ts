@@ -35,6 +35,22 @@ async function twoWaiting(first: string, second: string) {
   return { one, two, page };
 }
 
+test.for([
+  ["closed", "Somebody closed it meanwhile."],
+  ["snoozed", "Somebody snoozed it meanwhile."],
+] as const)(
+  "a snooze of a chat that a colleague has %s meanwhile says so before it is sent",
+  async ([state, notice]) => {
+    const { one, page } = await twoWaiting(`Sam Snooze ${state}`, `Una Under ${state}`);
+    await page.keyboard.press("s");
+    const dialog = page.getByRole("dialog", { name: "Snooze the chat" });
+    await dialog.waitFor();
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    await desk.api("PATCH", `/chats/${one.id}`, { state, ...(state === "snoozed" && { snoozedUntil: until }) });
+    await expect.poll(() => dialog.getByRole("alert").textContent(), SOON).toBe(notice);
+  },
+);
+
 test("c closes a chat: it leaves the inbox once the person goes on, and z brings it back as it was", async () => {
   const { one, two, page } = await twoWaiting("Cleo Closed", "Oda Other");
   await page.keyboard.press("c");

@@ -120,19 +120,22 @@ test.each([60_000, 1_800_000])("a removed member is not the default sender %i ms
   expect((await sent()).senderId).toBe(second.id);
 });
 
-test("a member of an organization with 5,000 keys is removed without a call to any key", async () => {
+test("a member who made 5,000 keys is removed without a call to any key, and the answer names the first 100", async () => {
   const { organizationId, keyId } = await newOrganization();
-  const added = await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" });
+  const { id } = (await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).body.member;
   await env.DB.prepare(
     `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
-     insert into api_keys (id, organization_id, name, hash, permissions, rate_limit, window_seconds, created_at)
-     select printf('key_g%015d', n), organization_id, name, hash, permissions, rate_limit, window_seconds, created_at
+     insert into api_keys (id, organization_id, name, hash, permissions, rate_limit, window_seconds, created_at, created_by)
+     select printf('key_g%015d', n), organization_id, name, hash, permissions, rate_limit, window_seconds, created_at, ?
      from numbers join api_keys on id = ?`,
   )
-    .bind(keyId)
+    .bind(id, keyId)
     .run();
   const calls = vi.spyOn(env.KEYS, "getByName");
-  expect((await admin("DELETE", `/members/${added.body.member.id}`)).status).toBe(200);
+  const { status, body } = await admin("DELETE", `/members/${id}`);
+  expect(status).toBe(200);
+  expect(body.leftBehind.keys).toHaveLength(100);
+  expect(body.leftBehind.hasMore).toBe(true);
   expect(calls).not.toHaveBeenCalled();
 });
 

@@ -115,6 +115,7 @@ test.each(FAULTS)("a key with %j is a 400 for %s, on creation and on change", as
 });
 
 test("a new key can't have expired already, but a key can be ended by its expiry", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { organizationId, key } = await someKey();
   for (const expiresAt of ["2020-01-01T00:00:00Z", new Date().toISOString()]) {
     const made = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Test", expiresAt });

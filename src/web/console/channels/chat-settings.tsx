@@ -200,7 +200,7 @@ function LogoState({ url, logo }: { url: string | undefined; logo: Drawn["logo"]
     return <>A square picture at an https address. Only the preview and your visitors’ browsers load it.</>;
   }
   if (!logo.loads) {
-    return <span class="warn">It can’t be loaded. Visitors see the first letter of the title in its place.</span>;
+    return <span class="warn">It can’t be loaded. Visitors see the title’s first letter.</span>;
   }
   return <>It loads in the preview.{!logo.isSquare && " It is not square, so visitors see its middle."}</>;
 }

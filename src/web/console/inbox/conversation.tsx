@@ -54,7 +54,9 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
   const message = store.messages.value.find((one) => one.id === chosen.value) ?? null;
   const label = <LazyDialog>{({ LabelsDialog }) => <LabelsDialog store={store} />}</LazyDialog>;
   const snooze = () =>
-    openDialog(<LazyDialog>{({ SnoozeDialog }) => <SnoozeDialog onSnooze={work.snooze} />}</LazyDialog>);
+    openDialog(
+      <LazyDialog>{({ SnoozeDialog }) => <SnoozeDialog onSnooze={work.snooze} chat={store.chat} />}</LazyDialog>,
+    );
   useLayoutEffect(() => {
     if (!isFollowed.value) return;
     isFollowed.value = false;

@@ -1,12 +1,23 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Chat } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { Chips } from "../parts/button.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { laterTimes } from "./later-times.ts";
 
-/** Asks until when a chat is snoozed. @param onSnooze is given the time, RFC 3339. Throws ParleyError */
-export function SnoozeDialog({ onSnooze }: { onSnooze: (until: string) => Promise<void> }) {
+interface SnoozeDialogProps {
+  /** Is given the time, RFC 3339. Throws ParleyError. */
+  onSnooze: (until: string) => Promise<void>;
+  /** The chat, if it is one: a colleague may close it meanwhile. */
+  chat?: Signal<Chat | null>;
+}
+
+/** Asks until when chats are snoozed. */
+export function SnoozeDialog({ onSnooze, chat }: SnoozeDialogProps) {
+  const state = chat?.value?.state;
+  const before = useRef(state);
   const presets = laterTimes(Date.now());
   const until = useSignal(fieldTime(presets[1]?.at ?? 0));
   const time = new Date(until.value).getTime();
@@ -17,6 +28,11 @@ export function SnoozeDialog({ onSnooze }: { onSnooze: (until: string) => Promis
       isDisabled={Number.isNaN(time)}
       onSubmit={() => onSnooze(new Date(time).toISOString())}
     >
+      {state !== before.current && (
+        <p class="notice tone-warn" role="alert">
+          Somebody {state === "open" ? "reopened" : state} it meanwhile.
+        </p>
+      )}
       <p class="stack">It comes back at this time, or as soon as the contact writes.</p>
       <Chips choices={presets.map(({ label, at }) => ({ label, choose: () => (until.value = fieldTime(at)) }))} />
       <TimeInput label="Until" path="snoozedUntil" required value={until} />

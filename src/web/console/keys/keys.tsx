@@ -47,8 +47,7 @@ function KeyList() {
         may("keys:write") &&
         !canCreate && (
           <p class="notice tone-warn">
-            Self-service for keys is off, so only the operator creates and changes keys. Ask the operator to turn it on.
-            You can revoke keys.
+            Self-service for keys is off. Ask the operator to turn it on. You can revoke keys.
           </p>
         )
       }

@@ -2,9 +2,10 @@ import { effect } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { asParleyError, type Chat } from "../api.ts";
 import { leading } from "../inbox/live.ts";
-import { follow } from "../location.ts";
+import { currentPath, follow } from "../location.ts";
 import { contactName } from "../names.ts";
 import type { Place } from "../organization.ts";
+import { say } from "../parts/toast.tsx";
 import { currentSession } from "../session.ts";
 import { markRead, markUnread, unread, type Why } from "../unread.ts";
 import { chime } from "./chime.ts";
@@ -68,10 +69,15 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
       wait(chat.unansweredSince ? "message" : "person", "Back from its snooze");
   }
   // Nobody is notified of what they did themselves.
+  const concerns = (text: string) => {
+    wait("person", text);
+    const action = { label: "Open", run: () => follow(place.to(`inbox/${chatId}`)) };
+    if (!currentPath.value.includes(chatId)) say(chat ? `${contactName(chat)}: ${text}` : text, action);
+  };
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
-    wait("person", `${nameOf(by)} gave you this chat`);
+    concerns(`${nameOf(by)} gave you this chat`);
   if (own && note?.mentions.includes(own) && note.author?.id !== own && type === "note.created")
-    wait("person", `${nameOf(note.author)} mentioned you`);
+    concerns(`${nameOf(note.author)} mentioned you`);
 }
 
 async function tellWaiting({ organization, to }: Place): Promise<void> {

@@ -64,10 +64,7 @@ function OfOne({ labels, version }: { labels: Label[]; version: string }) {
                 </tr>
               </Table>
               <div class="between">
-                <p class="quiet note">
-                  These are the chats that have the label now. Their messages and answers are counted since each chat
-                  began, also from before it got the label.
-                </p>
+                <p class="quiet note">The chats that have the label now, counted since each began.</p>
                 <CsvButton
                   name="Chats with a label"
                   rows={() => [
