@@ -32,9 +32,20 @@ export function changeKeysAfter<B, R>(
       return answerWithin(BEGIN_TIMEOUT_MS, read);
     },
     commit,
-    end: (change) => doEach(keyIds, (id) => callObject(env.KEYS, id, (key) => key.endChange(change), NEARBY)),
+    end: (change) => end(env, keyIds, change),
     notEnded: { event: "key_change_not_confirmed" },
   });
+}
+
+/** Notifies the keys' objects, and waits for what one granted although the change was under way. */
+async function end(env: Env, keyIds: readonly string[], change: string): Promise<void> {
+  let overInMs = 0;
+  await doEach(keyIds, async (id) => {
+    const ms: number | undefined = await callObject(env.KEYS, id, (key) => key.endChange(change), NEARBY);
+    // An object of an earlier version returns nothing.
+    overInMs = Math.max(overInMs, ms ?? 0);
+  });
+  if (overInMs > 0) await SYSTEM_CLOCK.wait(overInMs);
 }
 
 /**

@@ -8,7 +8,7 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { type AdmittedRequest, HeldGrants, type HeldKey, type Requester } from "./held-grants.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
-import { endAfter, returnLater } from "./return-grants.ts";
+import { endAfter, returnLater, returnLost } from "./return-grants.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
 /** One request that needs admission. */
@@ -174,6 +174,7 @@ async function askObject(
   } catch (error) {
     // The answer may be lost with a grant, of which nothing is used then.
     key.notReturned(held ? [...returned, { id: call, unused: Number.MAX_SAFE_INTEGER }] : returned);
+    ctx.waitUntil(returnLost(env, id, key));
     // Those without a unit ask again.
     if (shares.length > 0) return [...shares, ...Array<Share>(units).fill(null)];
     throw error;

@@ -62,6 +62,8 @@ export class HeldKey {
   /** All units that are not used. */
   units = 0;
   readonly grants = new Set<HeldGrant>();
+  /** Whether units of a failed call wait to be returned. */
+  isReturning = false;
   /** The key's object may not know of their end. */
   #unreturned: ReturnedGrant[] = [];
 

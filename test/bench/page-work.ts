@@ -13,6 +13,7 @@ const WARM_UP = 5;
 const GESTURE_PX = 12_000;
 const SPEED = 8_000;
 const LOOK_EVERY_MS = 20;
+const DRAWN_WITHIN_MS = 10_000;
 const USER = "ada";
 
 /** Switches between chats of the console's inbox by the keyboard. */
@@ -114,8 +115,8 @@ async function scrollThrough(ground: WorkGround, name: string, page: Page, scrol
   // To the messages that came last.
   await scroll(page, scroller, GESTURE_PX);
   await noteFrames(`frames of ${name}, up`);
-  const first = await page.locator(scroller).getByText("(1)").count();
-  if (first === 0) ground.faults.push(`${name} did not come to the first message`);
+  const first = page.locator(scroller).getByText("(1)").first().waitFor({ timeout: DRAWN_WITHIN_MS });
+  await first.catch(() => ground.faults.push(`${name} did not come to the first message`));
   await scroll(page, scroller, -GESTURE_PX);
   await noteFrames(`frames of ${name}, down`);
   const messages = await page.locator(`${scroller} .message`).count();

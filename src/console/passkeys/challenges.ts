@@ -35,7 +35,8 @@ export async function endOfChallenge(
 ): Promise<number | null> {
   const [, end = "", nonce, signature = ""] = CHALLENGE.exec(challenge) ?? [];
   const until = Number(end);
-  if (nonce === undefined || until <= now || until > now + CHALLENGE_LASTS_MS) return null;
+  // Only its signature says that it is one. The clock that it was made by may be ahead.
+  if (nonce === undefined || until <= now) return null;
   const isGenuine = await isSameSecret(signature, await signatureOf(env, purpose, `${end}.${nonce}`));
   return isGenuine ? until : null;
 }

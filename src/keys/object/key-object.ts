@@ -261,10 +261,10 @@ export class KeyObject extends DurableObject<Env> {
     return 0;
   }
 
-  /** Step three: the change is in the directory. */
-  endChange(change: string): void {
+  /** Step three: the change is in the directory. @returns see `OpenGrants` */
+  endChange(change: string): number {
     this.#record.endChange(change);
-    this.#grants.endChange(change);
+    return this.#grants.endChange(change);
   }
 
   async erase(): Promise<void> {

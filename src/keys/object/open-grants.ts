@@ -93,10 +93,15 @@ export class OpenGrants {
     return isAny ? GRANTS_OVER_AFTER_MS : 0;
   }
 
-  /** The change waited. If nothing was granted since it began, no isolate holds one. */
-  endChange(change: string): void {
+  /**
+   * The change waited. If nothing was granted since it began, no isolate holds one. Else this object's clock was set
+   * forward, and the change ended too early.
+   * @returns after how many milliseconds no isolate holds one of before its end
+   */
+  endChange(change: string): number {
     if (this.#givenBefore.get(change) === this.#given) this.resume(false);
     this.#givenBefore.delete(change);
+    return this.#mayBeHeld ? GRANTS_OVER_AFTER_MS : 0;
   }
 
   /** Finds out whether no isolate holds one any longer. Waits for those that it does not know. */

@@ -34,7 +34,7 @@ const BROKEN: Record<string, Broken> = {
   },
   "no socket": { what: "visitors' socket", found: /the visitors' socket is refused.*WebSockets/ },
   "no limiter": { what: "limit of strangers", found: /none 429.*STRANGERS is not bound/, state: "unknown" },
-  "wrong clock": { what: "clock", found: /the Worker's clock is off by 36\d\d s/ },
+  "wrong clock": { what: "clock", found: /the Worker's clock is off by 3[56]\d\d s/ },
   "old version": { what: "service", found: /older than this command.*deploy this version first/ },
   "buffered stream": { what: "stream of events", found: /something buffers it/, patience: { event: 5_000 } },
   "conditions ignored": {

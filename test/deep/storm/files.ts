@@ -47,7 +47,9 @@ export async function files(force: Force, { server, telegram }: Ground): Promise
   isOver = true;
   await clients;
   const { left, faults, counts } = journal;
-  const wasRight = await until(async () => differences(left, await stored(server.state, chats)).length === 0, QUIET_MS);
+  // What is copied while it changes can't be read.
+  const isRight = async () => differences(left, await stored(server.state, chats)).length === 0;
+  const wasRight = await until(() => isRight().catch(() => false), QUIET_MS);
   if (!wasRight) faults.push(...differences(left, await stored(server.state, chats)));
   const shown = left.size;
   for (const chatId of chats) {

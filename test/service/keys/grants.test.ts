@@ -119,6 +119,30 @@ test("a grant whose answer is lost is returned with the next call", async () => 
   expect((await key.usage()).used).toBe(4 + 1);
 });
 
+test("a grant whose answer is lost is returned half a second later if no call comes", async () => {
+  const key = await awakeKey();
+  for (let n = 0; n < 2; n++) await key.get();
+  aroundCall("KEYS", "admit", { after: () => Promise.reject(new Error("internal error; reference = 1")) });
+  expectError(await key.get(), 503, "unavailable");
+  vi.restoreAllMocks();
+  await key.waits.begun(500);
+  await key.waits.pass(499);
+  expect((await key.usage()).used).toBe(4 + 3);
+  await key.waits.pass(1);
+  await untilUsed(key, 4);
+});
+
+test("a give-back that fails is made again half a second later", async () => {
+  const key = await awakeKey();
+  await getGrant(key);
+  breakObjects("KEYS", "giveBack", (call) => call === 1);
+  await key.waits.pass(1_750);
+  await key.waits.begun(500);
+  expect((await key.usage()).used).toBe(7);
+  await key.waits.pass(500);
+  await untilUsed(key, 4);
+});
+
 test("a give-back that fails is made again with the next call", async () => {
   const key = await awakeKey();
   await getGrant(key);

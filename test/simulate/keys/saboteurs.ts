@@ -19,7 +19,7 @@ const PLAIN_SABOTEURS = wrongVersions({
   },
   "src/keys/return-grants.ts": {
     "unused units are returned only by a later call": [
-      "if (returned.some(({ unused }) => unused > 0)) await giveBack(env, keyId, key, returned);",
+      "  if (key.grants.has(grant)) await giveBack(env, keyId, key);\n",
       "",
     ],
   },
@@ -83,7 +83,10 @@ const PLAIN_SABOTEURS = wrongVersions({
     ],
   },
   "src/calls/change-key.ts": {
-    "a change does not wait": ["  if (overInMs > 0) await SYSTEM_CLOCK.wait(overInMs);\n", ""],
+    "a change does not wait": [
+      "  if (overInMs > 0) await SYSTEM_CLOCK.wait(overInMs);\n  return failed;",
+      "  return failed;",
+    ],
   },
 });
 

@@ -17,7 +17,7 @@ test("an alarm that the runtime has given up rings again after a run of the cron
   const { api, organizationId, channelId } = await newOrganization();
   const { id } = await newChat(api, channelId);
   const object = env.CHATS.getByName(id);
-  await chatPlace(api, id).schedule(3_000);
+  await chatPlace(api, id).schedule(15_000);
   const organization = env.ORGANIZATIONS.getByName(organizationId);
   const rowOf = () =>
     runInDurableObject(organization, (_object, { storage }) =>

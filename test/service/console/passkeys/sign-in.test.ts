@@ -230,3 +230,12 @@ test("each of ten passkeys signs in", async () => {
   while (all.length < MAX_PASSKEYS) all.push((await added(ask, `Device ${all.length}`)).authenticator);
   for (const each of all) expect((await tryPasskey(each)).status).toBe(204);
 });
+
+test("a challenge counts although the clock that made it was ahead", async () => {
+  const { ask } = await newPerson();
+  const { authenticator } = await added(ask);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2_000 });
+  const publicKey = await signInOptions();
+  vi.setSystemTime(Date.now() - 2_000);
+  expect((await send(await authenticator.get(publicKey))).status).toBe(204);
+});
