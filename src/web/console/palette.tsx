@@ -112,7 +112,7 @@ export function Palette({ entries }: { entries: MenuEntry[] }) {
         ))}
       </div>
       {found.length === 0 && !chats.isLoading && (
-        <p class="quiet">No matches. Find searches screens, actions, and contacts by name or address, not messages.</p>
+        <p class="quiet">No matches. Find searches screens, actions and contacts, not messages.</p>
       )}
     </Dialog>
   );

@@ -30,7 +30,7 @@ function ReplyList() {
   return (
     <ListScreen
       title="Replies"
-      intro="Texts that your team sends again and again. Press / in an empty message to put one in."
+      intro="Texts that your team sends often. Press / in an empty message to put one in."
       icon="reply"
       pages={{
         rows: { data: data && found.slice(0, most.value), error, reload },
