@@ -1,6 +1,6 @@
 import { GRANTS_OVER_AFTER_MS } from "../model/key.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
-import { doEach, type Failed, settleEach } from "../platform/concurrency.ts";
+import { type Failed, settleEach } from "../platform/concurrency.ts";
 import { answerWithin, callObject, NEARBY } from "./call-object.ts";
 import { commitFenced } from "./change-fence.ts";
 
@@ -32,20 +32,12 @@ export function changeKeysAfter<B, R>(
       return answerWithin(BEGIN_TIMEOUT_MS, read);
     },
     commit,
-    end: (change) => end(env, keyIds, change),
+    end: async (change) => {
+      const [failed] = await end(env, keyIds, change);
+      if (failed) throw failed.error;
+    },
     notEnded: { event: "key_change_not_confirmed" },
   });
-}
-
-/** Notifies the keys' objects, and waits for what one granted although the change was under way. */
-async function end(env: Env, keyIds: readonly string[], change: string): Promise<void> {
-  let overInMs = 0;
-  await doEach(keyIds, async (id) => {
-    const ms: number | undefined = await callObject(env.KEYS, id, (key) => key.endChange(change), NEARBY);
-    // An object of an earlier version returns nothing.
-    overInMs = Math.max(overInMs, ms ?? 0);
-  });
-  if (overInMs > 0) await SYSTEM_CLOCK.wait(overInMs);
 }
 
 /**
@@ -57,18 +49,36 @@ export function stopKeys(env: Env, keyIds: readonly string[]): Promise<Failed<st
   return begin(env, keyIds, crypto.randomUUID());
 }
 
-/**
- * Notifies the keys' objects, and waits once for all until no isolate uses what they granted before.
- * @returns those that could not be reached
- */
-async function begin(env: Env, keyIds: readonly string[], change: string): Promise<Failed<string>[]> {
-  let overInMs = 0;
-  const failed = await settleEach(keyIds, async (id) => {
+/** Step one at the keys' objects. @returns those that could not be reached */
+function begin(env: Env, keyIds: readonly string[], change: string): Promise<Failed<string>[]> {
+  return tell(keyIds, async (id) => {
     const ms: number | undefined = await answerWithin(BEGIN_TIMEOUT_MS, () =>
       callObject(env.KEYS, id, (key) => key.beginChange(change, true), NEARBY),
     );
     // An object of an earlier version returns nothing, and does not know what a later version before it granted.
-    overInMs = Math.max(overInMs, ms ?? GRANTS_OVER_AFTER_MS);
+    return ms ?? GRANTS_OVER_AFTER_MS;
+  });
+}
+
+/** Step three. An object may have granted units although the change was under way. */
+function end(env: Env, keyIds: readonly string[], change: string): Promise<Failed<string>[]> {
+  return tell(keyIds, async (id) => {
+    const ms: number | undefined = await callObject(env.KEYS, id, (key) => key.endChange(change), NEARBY);
+    // An object of an earlier version returns nothing.
+    return ms ?? 0;
+  });
+}
+
+/**
+ * Notifies the keys' objects, and waits once for all until no isolate uses what they granted before.
+ * @param call returns after how many milliseconds no isolate uses what the key's object granted
+ * @returns those that could not be reached
+ */
+async function tell(keyIds: readonly string[], call: (id: string) => Promise<number>): Promise<Failed<string>[]> {
+  let overInMs = 0;
+  const failed = await settleEach(keyIds, async (id) => {
+    const ms = await call(id);
+    overInMs = Math.max(overInMs, ms);
   });
   if (overInMs > 0) await SYSTEM_CLOCK.wait(overInMs);
   return failed;

@@ -94,8 +94,8 @@ export class OpenGrants {
   }
 
   /**
-   * The change waited. If nothing was granted since it began, no isolate holds one. Else this object's clock was set
-   * forward, and the change ended too early.
+   * The change waited. If nothing was granted since it began, no isolate holds one. Else the object was lost meanwhile, or
+   * its clock was set forward and the change ended too early.
    * @returns after how many milliseconds no isolate holds one of before its end
    */
   endChange(change: string): number {

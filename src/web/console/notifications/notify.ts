@@ -68,12 +68,13 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
     if (quietMs > SECOND_MS && (chat.unansweredSince || chat.assigneeId === own))
       wait(chat.unansweredSince ? "message" : "person", "Back from its snooze");
   }
-  // Nobody is notified of what they did themselves.
+  /** The open page says so too. */
   const concerns = (text: string) => {
     wait("person", text);
     const action = { label: "Open", run: () => follow(place.to(`inbox/${chatId}`)) };
     if (!currentPath.value.includes(chatId)) say(chat ? `${contactName(chat)}: ${text}` : text, action);
   };
+  // Nobody is notified of what they did themselves.
   if (type === "chat.assigned" && own && assigneeId === own && by?.id !== own)
     concerns(`${nameOf(by)} gave you this chat`);
   if (own && note?.mentions.includes(own) && note.author?.id !== own && type === "note.created")
