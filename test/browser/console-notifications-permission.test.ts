@@ -1,7 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { openDesk } from "./console.ts";
+import { openDesk, screenOf } from "./console.ts";
 import { openHearing, openMember, permit, row, shown, writes } from "./console-notifications.ts";
+import { holdUp } from "./disturb.ts";
+import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
 
 const desk = await openDesk();
@@ -20,6 +22,14 @@ async function openUnasked() {
 test("the offer of notifications has no accessibility violations", async () => {
   const { page } = await openUnasked();
   expect(await violations(page)).toEqual([]);
+});
+
+test("the offer comes with the screen, not with the code that is fetched later: it moves nothing under a pointer", async () => {
+  const { page } = await openMember(desk, { permission: "prompt", path: "settings" });
+  await holdUp(page, /\/screens-\w+\.js/);
+  await page.goto(`${base}${screenOf(desk, "inbox")}`);
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await offer(page).waitFor();
 });
 
 test("nobody is asked for permission before a click, and nothing is shown", async () => {

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { type Desk, openAsMember, screenOf } from "./console.ts";
+import { codeIsThere, type Desk, openAsMember, screenOf } from "./console.ts";
 import { stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
@@ -129,25 +129,15 @@ export async function openHearing(page: Page, desk: Desk, path: string): Promise
   const stream = page.waitForResponse(/\/events\/stream/);
   await page.goto(`${base}${screenOf(desk, path)}`);
   await stream;
-  await tells(page);
+  await codeIsThere(page);
 }
 
 /** Another tab of the same browser, which has a share in the stream. */
 export async function anotherTab(context: BrowserContext, desk: Desk): Promise<Page> {
   const page = await context.newPage();
   await page.goto(`${base}${screenOf(desk, "inbox")}`);
-  await tells(page);
+  await codeIsThere(page);
   return page;
-}
-
-/** The code that tells is fetched after the page. It listens once it has run, and the page was drawn with it. */
-async function tells(page: Page): Promise<void> {
-  const code = await page.waitForFunction(
-    () => performance.getEntriesByType("resource").find(({ name }) => /screens-/.test(name))?.name,
-  );
-  // As a text: what is written here as code, the tests' own loader would change.
-  const drawn = "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))";
-  await page.evaluate(`import(${JSON.stringify(await code.jsonValue())}).then(() => ${drawn}).then(() => ${drawn})`);
 }
 
 export const row = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(name) });

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { openConsole, openDesk, screenOf, signIn } from "./console.ts";
+import { codeIsThere, openConsole, openDesk, screenOf, signIn } from "./console.ts";
 import { log, messageBox, openChat } from "./console-conversation.ts";
 import { stopTimers, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
@@ -16,7 +16,7 @@ const alerts = (page: Page) => page.getByRole("alert");
 async function open(path: string): Promise<Page> {
   const page = await openConsole(browser, screenOf(desk, path));
   onTestFinished(() => page.context().close());
-  await page.getByText("Parley can notify you about new messages").waitFor();
+  await codeIsThere(page);
   return page;
 }
 

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
-import { AGENT, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { AGENT, codeIsThere, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
@@ -98,8 +98,8 @@ test("a chat is dragged on somebody's name, on nobody's, and by who may not chan
   const chat = await desk.chat("Dee Dragged");
   const mel = await openAsMember(browser, desk, AGENT, screenOf(desk, "inbox"));
   await whose(mel).selectOption({ label: "Everybody’s" });
-  // The offer comes a second after the page, and moves the list.
-  await mel.getByText("Parley can notify you about new messages").waitFor();
+  // What can be dragged is fetched after the page.
+  await codeIsThere(mel);
   const targets = mel.locator(".drop-targets");
   const drop = async (name: string) => {
     await row(mel, "Dee Dragged").hover();

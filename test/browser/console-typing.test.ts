@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { AGENT, goByKeys, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
+import { AGENT, codeIsThere, goByKeys, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { log, messageBox } from "./console-conversation.ts";
 import { holdUp, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
@@ -114,15 +114,14 @@ test("Escape ends the wait for what is fetched, and keys work again", async () =
   await page.keyboard.press("e");
   await page.getByText("Marked as answered").waitFor();
   release();
-  await page.getByText("Parley can notify you about new messages").waitFor();
+  await codeIsThere(page);
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 });
 
 test("“Find” that is opened straight after Escape stays open and has the keys", async () => {
   const { page, id } = await openAgent("Kit Quick");
   await messageBox(page).waitFor();
-  // All code is there.
-  await page.getByText("Parley can notify you about new messages").waitFor();
+  await codeIsThere(page);
   // Both before the page is drawn again.
   await page.evaluate(async () => {
     for (const key of [{ key: "Escape" }, { key: "k", ctrlKey: true }]) {

@@ -182,6 +182,16 @@ export async function signInAsMember(
   await page.goto(`${base}${path}`);
 }
 
+/** Waits until the code that the console fetches after the page, such as what tells of new messages, has run and is drawn. */
+export async function codeIsThere(page: Page): Promise<void> {
+  const code = await page.waitForFunction(
+    () => performance.getEntriesByType("resource").find(({ name }) => /\/screens-/.test(name))?.name,
+  );
+  // As a text: what is written here as code, the tests' own loader would change.
+  const drawn = "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))";
+  await page.evaluate(`import(${JSON.stringify(await code.jsonValue())}).then(() => ${drawn}).then(() => ${drawn})`);
+}
+
 /** The address of an organization's screen. */
 export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;

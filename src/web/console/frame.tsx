@@ -7,6 +7,7 @@ import { connection, followChanges, unansweredCount, upToDateAt } from "./inbox/
 import { fetchScreens, Lazy, LazyDialog, LazyExtra } from "./lazy.tsx";
 import { currentPath, route } from "./location.ts";
 import { MENU, type MenuEntry } from "./menu-entries.ts";
+import { notifications, Offer } from "./notifications/offer.tsx";
 import { addressBeside, addressIn, type Place, PlaceContext } from "./organization.ts";
 import { Avatar } from "./parts/badge.tsx";
 import { Button } from "./parts/button.tsx";
@@ -83,6 +84,7 @@ function Frame({ place, parts }: { place: Place; parts: string[] }) {
       <Sidebar place={place} entries={entries} isOpen={isOpen} onFind={find} onKeys={showKeys} />
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && <OfflineBanner />}
+        <Offer />
         <LazyExtra>{({ Banners }) => <Banners />}</LazyExtra>
         {refused?.permission ? (
           <NotPermitted permission={refused.permission} title={refused.label} />
@@ -116,8 +118,6 @@ function OpenScreen({ parts }: { parts: string[] }) {
   if (name === "inbox" && rest.length === 0) return <Inbox id={id} />;
   return <Lazy key={name}>{({ OrganizationScreen }) => <OrganizationScreen parts={parts} />}</Lazy>;
 }
-
-const notifications = <LazyDialog>{({ NotificationsDialog }) => <NotificationsDialog />}</LazyDialog>;
 
 interface SidebarProps {
   place: Place;

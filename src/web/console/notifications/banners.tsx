@@ -1,27 +1,19 @@
-import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { connection, listen } from "../inbox/live.ts";
 import { currentPath } from "../location.ts";
 import { MOST, useAll, useGet, usePlace } from "../organization.ts";
-import { TextButton } from "../parts/button.tsx";
 import { may } from "../session.ts";
 import { countUnread } from "../unread.ts";
 import { mayManage } from "../webhooks/webhook-list.tsx";
 import { shortUrl } from "../webhooks/webhook-state.ts";
-import { FIRST_CHOICE, permission, readChoice, saveChoice } from "./choice.ts";
-import { NotificationsDialog } from "./notifications-dialog.tsx";
 import { notify, show } from "./notify.ts";
 
 const MOST_SHOWN = 2;
 
-/**
- * Above the screen: what is broken, for those who can mend it, and the offer of notifications. While it is shown, the
- * person gets notifications.
- */
+/** Above the screen: what is broken, for those who can mend it. While it is there, the person gets notifications. */
 export function Banners() {
   const place = usePlace();
   const { organization, to } = place;
-  const isOffered = useSignal(may("events:read") && !readChoice());
   /** What events of the organization were about, until each has its notification. */
   const untold = useRef(new Set<unknown>());
   const channels = useAll(may("channels:write") ? "channels" : null);
@@ -63,34 +55,18 @@ export function Banners() {
     }
   });
   return (
-    <>
-      {troubles[0] && (
-        <p class="banner tone-bad" role="status">
-          {troubles.slice(0, MOST_SHOWN).map(({ id, path, name, text }) => (
-            <span key={id}>
-              <a href={path}>
-                <bdi>{name}</bdi>
-              </a>
-              {text}.{" "}
-            </span>
-          ))}
-          {troubles.length > MOST_SHOWN && `And ${troubles.length - MOST_SHOWN} more.`}
-        </p>
-      )}
-      {isOffered.value && permission.value === "prompt" && (
-        <p class="banner tone-quiet">
-          Parley can notify you about new messages.{" "}
-          <TextButton opens={<NotificationsDialog />}>Notifications…</TextButton>{" "}
-          <TextButton
-            onClick={() => {
-              saveChoice(FIRST_CHOICE);
-              isOffered.value = false;
-            }}
-          >
-            Not now
-          </TextButton>
-        </p>
-      )}
-    </>
+    troubles[0] && (
+      <p class="banner tone-bad" role="status">
+        {troubles.slice(0, MOST_SHOWN).map(({ id, path, name, text }) => (
+          <span key={id}>
+            <a href={path}>
+              <bdi>{name}</bdi>
+            </a>
+            {text}.{" "}
+          </span>
+        ))}
+        {troubles.length > MOST_SHOWN && `And ${troubles.length - MOST_SHOWN} more.`}
+      </p>
+    )
   );
 }

@@ -100,8 +100,7 @@ function List({ passkeys, host, changeableUntil, onChange }: OwnPasskeys & { onC
       {!isFresh && (
         <>
           <p class="hint">
-            To change them, sign in again: with a passkey, or with a new link of a colleague or the operator. Then you
-            have 10 minutes.
+            To change them, sign in again with a passkey or a new link. Then you have 10 minutes.
             {hasAccess() && (
               <>
                 {" "}

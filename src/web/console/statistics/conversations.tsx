@@ -214,9 +214,8 @@ function Team({ channels, members, by }: { channels: Row[]; members: Row[]; by: 
       <div class="between">
         <p class="quiet note">
           A member’s chats are those assigned to the member. A response time runs from the first message that nobody
-          answered to the first answer. A member’s numbers count what the member sent, and what came in while the chat
-          was assigned to the member. The times within which half and 90 % of the answers came are up to 20 % too long
-          or too short.
+          answered to the first answer. A member’s numbers count what the member sent, and what came in while they had
+          the chat. The times of half and 90 % are up to 20 % off.
         </p>
         <CsvButton
           name="Conversations"

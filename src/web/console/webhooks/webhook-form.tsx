@@ -35,7 +35,7 @@ export function WebhookDialog({ shown, onWebhook }: WebhookDialogProps) {
         openDialog(<SigningSecret secret={secret} onSaved={() => onWebhook({ webhook })} />);
       }}
     >
-      {shown && <p class="stack">Pending events go to the new address if they match the new filter.</p>}
+      {shown && <p class="stack">Pending events go to the new address if they match the filter.</p>}
       <Fields shown={shown} />
     </FormDialog>
   );
@@ -162,7 +162,7 @@ function Boxes({ legend, hint, name, choices, given }: BoxesProps) {
 export function SigningSecret({ secret, onSaved }: { secret: string; onSaved?: (() => void) | undefined }) {
   return (
     <SecretDialog title="Save the signing secret now" secret={secret} onSaved={onSaved}>
-      It proves to your program that a call is from here. If it is lost, rotate it to get another.
+      It proves that a call is from Parley. If it is lost, rotate it.
     </SecretDialog>
   );
 }
