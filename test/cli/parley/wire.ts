@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { lastingPort } from "../../support/world/lasting-port.ts";
 
 /** A wire to a service, which can be cut and mended. */
 export class Wire {
@@ -17,6 +18,7 @@ export class Wire {
   }
 
   async mend(): Promise<void> {
+    if (this.#port === 0) this.#port = await lastingPort();
     const server = createServer((near) => {
       const far = connect(Number(this.#to.port), this.#to.hostname);
       for (const socket of [near, far]) {
@@ -27,7 +29,6 @@ export class Wire {
     }).listen(this.#port, "127.0.0.1");
     await once(server, "listening");
     this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
   }
 
   async cut(): Promise<void> {
