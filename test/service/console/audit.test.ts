@@ -45,11 +45,13 @@ test("an entry names who made the sign-in link with which the member's session b
     const { member } = created(await ask("POST", `${at}/members`, { name: "Eve" }));
     expect((await ask("GET", `${at}/chats?search=jose`)).status).toBe(200);
     expect((await ask("DELETE", `${at}/members/${member.id}`)).status).toBe(200);
-    const { entries } = (await api("GET", `/audit?actor=${ownerId}&limit=3`)).body;
-    expect(entries.map(({ action, linkBy, count }: Record<string, unknown>) => [action, linkBy, count])).toEqual([
-      ["member.delete", maker, 1],
-      ["chat.search", maker, 1],
-      ["member.create", maker, 1],
+    const { entries } = (await api("GET", `/audit?actor=${ownerId}`)).body;
+    const acts = entries.filter(({ linkBy }: Record<string, unknown>) => linkBy === maker);
+    // Not in an order: that of the log is the clock's.
+    expect(acts.map(({ action, count }: Record<string, unknown>) => [action, count]).sort()).toEqual([
+      ["chat.search", 1],
+      ["member.create", 1],
+      ["member.delete", 1],
     ]);
   }
   const { entries } = (await api("GET", `/audit?actor=${keyId}`)).body;
