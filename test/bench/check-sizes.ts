@@ -32,7 +32,7 @@ async function measure(folder: string): Promise<Measured[]> {
       unit: "KiB",
     },
     { what: "the console's first page", size: bytes(...ofConsole.filter(isFirst)), limit: 59, unit: "KiB" },
-    { what: "the console with all screens", size: bytes(...ofConsole), limit: 115, unit: "KiB" },
+    { what: "the console with all screens", size: bytes(...ofConsole), limit: 116, unit: "KiB" },
     { what: "README.md", size: readme.trimEnd().split("\n").length, limit: 200, unit: "lines" },
   ];
 }

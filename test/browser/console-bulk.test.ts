@@ -75,6 +75,46 @@ test("of several chats, one whose contact wrote since it was selected stays, is 
   expect(await states(desk, chats)).toEqual(["open waits", "closed", "open waits"]);
 });
 
+test("a chat that was left because its contact wrote is closed once the person asks again", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  await page.getByRole("checkbox", { name: "Select Cyd Three" }).check();
+  await desk.writes(chats[2]?.address ?? "", "One more thing");
+  await row(page, "Cyd Three").getByText("One more thing").waitFor();
+  await bar(page).getByRole("button", { name: "Close", exact: true }).click();
+  await page.locator(".toasts").getByText("Cyd Three: There are newer messages.").waitFor();
+  await bar(page).getByRole("button", { name: "Close", exact: true }).click();
+  await page.locator(".toasts").getByText("1 chat closed").waitFor();
+  expect(await states(desk, chats)).toEqual(["open waits", "open waits", "closed"]);
+});
+
+test("a message that comes before several chats are brought back stays unanswered", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  await selectTwo(page);
+  await page.keyboard.press("e");
+  await page.locator(".toasts").getByText("2 chats marked as answered").waitFor();
+  await selectTwo(page);
+  await page.keyboard.press("c");
+  await page.locator(".toasts").getByText("2 chats closed").waitFor();
+  await desk.writes(chats[1]?.address ?? "", "One more thing");
+  await page.keyboard.press("z");
+  await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open"]);
+  // All of it is done.
+  await page.locator(".toasts").getByText("2 chats closed").waitFor({ state: "detached" });
+  expect(await states(desk, chats)).toEqual(["open waits", "open waits", "open"]);
+});
+
+test("closed chats are reopened together by a button", async () => {
+  const { desk, chats, page } = await threeWaiting();
+  for (const { id } of chats) await desk.api("PATCH", `/chats/${id}`, { state: "closed" });
+  await choose(page, "Closed");
+  await page.getByRole("checkbox", { name: "Select Bob Two" }).check();
+  await page.getByRole("checkbox", { name: "Select Cyd Three" }).check();
+  await bar(page).getByRole("button", { name: "Reopen" }).click();
+  await page.locator(".toasts").getByText("2 chats reopened").waitFor();
+  expect(await states(desk, chats)).toEqual(["closed", "open", "open"]);
+  await expect.poll(() => bar(page).count()).toBe(0);
+});
+
 test("several chats are assigned and snoozed, and a time that has passed changes none", async () => {
   const { desk, chats, page } = await threeWaiting();
   const select = async () => {

@@ -44,6 +44,20 @@ test("l labels a chat by the keyboard: one that exists, and a new one", async ()
     .waitFor();
 });
 
+test("Enter takes the label with just these words, however they are written, before one that has more", async () => {
+  const { desk, ann, labelsOf } = await labeledDesk();
+  await desk.api("POST", "/labels", { name: "José in Urgent Care" });
+  await desk.api("POST", "/labels", { name: "José" });
+  const page = await openChat(desk, ann.id);
+  await page.keyboard.press("l");
+  await dialog(page).getByLabel("Find a label").fill("jose");
+  await dialog(page).getByRole("checkbox", { name: "José in Urgent Care" }).waitFor();
+  await expect.poll(() => dialog(page).getByText("Create").count()).toBe(0);
+  await page.keyboard.press("Enter");
+  await dialog(page).getByRole("checkbox", { name: "José", exact: true, checked: true }).waitFor();
+  expect(await labelsOf(ann.id)).toEqual(["José"]);
+});
+
 test("a name that is too long is refused in words, and is not cut", async () => {
   const { desk, ann, labelsOf } = await labeledDesk();
   const page = await openChat(desk, ann.id);

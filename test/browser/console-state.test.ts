@@ -130,6 +130,19 @@ test("the number of unanswered chats is the length of their list: a snoozed one 
   await expect.poll(() => page.locator(".chat-row").allTextContents()).toEqual([expect.stringContaining("Ada One")]);
 });
 
+test("the number of unanswered chats follows an answer by a key, and its undo, which are no events", async () => {
+  const own = await openDesk("Answers");
+  const chats = [await own.chat("Ada One"), await own.chat("Eve Two")];
+  for (const { address } of chats) await own.writes(address, "Hello");
+  const page = await openChat(own, chats[0]?.id ?? "");
+  await stopTimers(page, 10_000);
+  await page.getByRole("button", { name: "Unanswered 2" }).waitFor();
+  await page.keyboard.press("e");
+  await page.getByRole("button", { name: "Unanswered 1" }).waitFor();
+  await page.keyboard.press("z");
+  await page.getByRole("button", { name: "Unanswered 2" }).waitFor();
+});
+
 /** A page of a chat whose contact has just written: not two seconds ago, however long the test takes. */
 async function justWritten(name: string) {
   const { id, address } = await desk.chat(name);

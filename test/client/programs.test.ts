@@ -78,7 +78,9 @@ test.each([
     await start(name, code, { PARLEY_URL: placeOf().url(), PARLEY_API_KEY: secret, PARLEY_CHANNEL: channel.id });
     const parley = new Parley({ url: placeOf().url(), apiKey: secret });
     const [contact] = [4_711_000 + updates];
-    const chat = async () => (await parley.api.GET("/chats")).data?.chats[0];
+    let address = `${contact}`;
+    const chat = async () =>
+      (await parley.api.GET("/chats")).data?.chats.find((one) => one.contact.address === address);
     const texts = async () => {
       const id = (await chat())?.id ?? "";
       const { data } = await parley.api.GET("/chats/{id}/messages", { params: { path: { id } } });
@@ -94,6 +96,7 @@ test.each([
     const handedOver = await chat();
     await writes(channel, contact, "And what is the price?");
     await writes(channel, contact + 1, "And what is the price?");
+    address = `${contact + 1}`;
     await expect.poll(texts).toEqual(["And what is the price?", "It costs 10 euros."]);
     // It has dealt with the first chat's question before it reads this one.
     await writes(channel, contact + 1, "When are your hours?");

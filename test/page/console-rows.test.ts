@@ -63,7 +63,7 @@ test("each view has its order", () => {
 
 test("an answered chat leaves the unanswered ones, unless it is open", () => {
   const rows = [chat("a", { unansweredSince: time(1) }), chat("b", { unansweredSince: time(2) })];
-  const list = { view: "unanswered", assignee: null, label: null } as const;
+  const list = { view: "unanswered", assignee: null, label: null, channel: null } as const;
   expect(ids(withChat(rows, chat("a"), list, null))).toEqual(["b"]);
   expect(ids(withChat(rows, chat("a"), list, "a"))).toEqual(["a", "b"]);
   expect(ids(withChat(rows, chat("c"), list, "c"))).toEqual(["a", "b"]);
@@ -71,7 +71,7 @@ test("an answered chat leaves the unanswered ones, unless it is open", () => {
 
 test("an answered chat stays in its place while it is open, also once the list is loaded again", () => {
   const rows = [1, 2, 3].map((wait) => chat(`${wait}`, { unansweredSince: time(wait) }));
-  const list = { view: "unanswered", assignee: null, label: null } as const;
+  const list = { view: "unanswered", assignee: null, label: null, channel: null } as const;
   const answered = withChat(rows, chat("2"), list, "2");
   const assigned = withChat(answered, chat("2", { assigneeId: "mbr_1" }), list, "2");
   expect(assigned[1]).toMatchObject({ id: "2", unansweredSince: null, assigneeId: "mbr_1" });
@@ -87,12 +87,23 @@ test("an answered chat stays in its place while it is open, also once the list i
 test("a chat that is given to another member leaves the lists of the first one and of nobody, unless it is open", () => {
   const given = chat("a", { assigneeId: "mbr_2", unansweredSince: time(1) });
   for (const assignee of ["mbr_1", NOBODY]) {
-    const list = { view: "all", assignee, label: null } as const;
+    const list = { view: "all", assignee, label: null, channel: null } as const;
     expect(ids(withChat([chat("a"), chat("b")], given, list, null))).toEqual(["b"]);
     expect(ids(withChat([chat("a"), chat("b")], given, list, "a"))).toEqual(["a", "b"]);
   }
-  expect(ids(withChat([], given, { view: "unanswered", assignee: "mbr_2", label: null }, null))).toEqual(["a"]);
-  expect(ids(withChat([], chat("a"), { view: "all", assignee: NOBODY, label: null }, null))).toEqual(["a"]);
+  expect(ids(withChat([], given, { view: "unanswered", assignee: "mbr_2", label: null, channel: null }, null))).toEqual(
+    ["a"],
+  );
+  expect(ids(withChat([], chat("a"), { view: "all", assignee: NOBODY, label: null, channel: null }, null))).toEqual([
+    "a",
+  ]);
+});
+
+test("a chat of another channel is not put into a channel's list, whatever the person does in it", () => {
+  const list = { view: "all", assignee: null, label: null, channel: "chn_2" } as const;
+  const own = chat("a", { channel: { id: "chn_2", kind: "telegram", name: "Bot" } });
+  expect(ids(withChat([own], chat("b"), list, "b"))).toEqual(["a"]);
+  expect(ids(withChat([], own, list, null))).toEqual(["a"]);
 });
 
 test("a chat is in a list once, and in its order, after any changes", () => {
@@ -119,11 +130,11 @@ test("a chat is in a list once, and in its order, after any changes", () => {
           nextScheduledAt: next === null ? null : time(next),
         });
         known.set(id, now);
-        rows = withChat(rows, now, { view, assignee, label }, null);
+        rows = withChat(rows, now, { view, assignee, label, channel: null }, null);
       }
       expect(rows).toEqual(
         inOrder(
-          [...known.values()].filter((one) => belongs(one, { view, assignee, label })),
+          [...known.values()].filter((one) => belongs(one, { view, assignee, label, channel: null })),
           view,
         ),
       );

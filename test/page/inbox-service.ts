@@ -46,10 +46,10 @@ export class InboxService {
 
   /** All chats of a list, in its order. */
   rows(filter: Partial<Filter> = {}): Chat[] {
-    const { view, assignee, label } = { ...ALL_CHATS, ...filter };
+    const shown = { ...ALL_CHATS, ...filter };
     return inOrder(
-      [...this.chats.values()].filter((one) => belongs(one, { view, assignee, label })),
-      view,
+      [...this.chats.values()].filter((one) => belongs(one, shown)),
+      shown.view,
     );
   }
 

@@ -239,12 +239,12 @@ export function operatorTests(placeOf: () => Place): void {
       id: "key_g1",
       name: "Test",
       rateLimit: { limit: 300, windowSeconds: 60 },
-      createdAt: before(3 * DAY),
+      createdAt: before(3 * DAY + HOUR),
     };
     const other = { ...key, id: "key_g2", name: "Other" };
     const env = await fakeService(place, {
       "/admin/v1/organizations/org_g1/keys": { keys: [key, other], pagination: {} },
-      "/admin/v1/stats?organization=org_g1": { keys: [{ id: "key_g1", updatedAt: before(2 * HOUR) }] },
+      "/admin/v1/stats?organization=org_g1": { keys: [{ id: "key_g1", updatedAt: before(2.5 * HOUR) }] },
     });
     const { stdout, stderr } = await place.run(["keys", "list", "--organization", "org_g1"], env);
     const [head = "", row = "", unused = ""] = stdout.split("\n");

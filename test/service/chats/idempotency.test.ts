@@ -80,7 +80,7 @@ test("a message is replayed even after its sender and its template were deleted"
 
   expect((await post("order-7", body)).text).toBe(first.text);
   // What was deleted may be used for ten seconds.
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 20_000 });
   expectError(await post("order-8", body), 404, "sender_not_found");
 });
 

@@ -48,6 +48,8 @@ export class WalkedChats {
   readonly api: Client;
   /** Labels. The chats of the second one are looked for in the lists, as those of a label that many have. */
   readonly #labels: [string, string] = [newId("lbl", null), newId("lbl", null)];
+  /** A report with a smaller number than the one before is dropped, and the clock can go back. */
+  readonly #firstNumber = Date.now() * 1_000;
   #reports = 0;
   /** Time in the organization. It moves a little with each act. */
   #now = Date.now();
@@ -245,7 +247,7 @@ export class WalkedChats {
     this.#chats.set(id, after);
     this.#reports++;
     const answer = await this.#object.report({
-      ...{ chatId: id, life, number: Date.now() * 1_000 + this.#reports, events: null, webhooks: null },
+      ...{ chatId: id, life, number: this.#firstNumber + this.#reports, events: null, webhooks: null },
       ...{ depth: 0, oldest: null, attempts: {}, lastMessage: null, readUpTo: null },
       ...{ ...times, details: { name, metadata: {}, personId } },
     });

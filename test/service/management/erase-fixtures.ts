@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { runAlarm } from "../../support/alarms.ts";
 import {
   admin,
@@ -33,9 +33,11 @@ export async function fullOrganization() {
     await newChat(api, telegramId, "4712"),
   ];
   for (const { id } of chats) await send(api, id, { content: CANARY });
-  // A chat tells the search index what it said after it has reported.
   for (const { id } of chats) await runAlarm(env.CHATS.getByName(id));
+  // A chat tells the search index what was said two seconds after it has reported.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2_000 });
   for (const { id } of chats) await runAlarm(env.CHATS.getByName(id));
+  vi.useRealTimers();
   const second = await newKey(organizationId);
   await client(second.secret)("GET", "/key");
   return {

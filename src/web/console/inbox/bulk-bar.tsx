@@ -131,9 +131,16 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
         <Button icon="close" aria-label="Select none" title="Select none" onClick={() => onDone([])} />
       </div>
       <div class="line">
-        <Button onClick={() => attempt(close())} title="Close (c)">
-          <Icon name="done" /> Close
-        </Button>
+        {chats.some(({ state }) => state !== "closed") && (
+          <Button onClick={() => attempt(close())} title="Close (c)">
+            <Icon name="done" /> Close
+          </Button>
+        )}
+        {chats.some(({ state }) => state !== "open") && (
+          <Button onClick={() => attempt(reopen())} title="Reopen (o)">
+            <Icon name="inbox" /> Reopen
+          </Button>
+        )}
         <Button
           icon="check"
           aria-label="Mark the selected chats as answered"
@@ -165,7 +172,7 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
 
 /** A change is refused if the chat has newer messages than its row showed. Who may not read messages has no row with one. */
 function seen({ lastMessage }: Chat): { ifSeq?: number } {
-  return lastMessage ? { ifSeq: lastMessage.seq } : {};
+  return may("messages:read") ? { ifSeq: lastMessage?.seq ?? 0 } : {};
 }
 
 /** Does a work for each chat. @returns why it failed, by the chat */

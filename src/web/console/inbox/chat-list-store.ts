@@ -14,6 +14,7 @@ import {
   viewQuery,
   withChat,
 } from "./chat-rows.ts";
+import { countSoon } from "./live.ts";
 
 const PAGE = 50;
 /** The maximum number of rows that are loaded again at once, if the reader had them. */
@@ -234,6 +235,8 @@ export class ChatListStore {
   /** A chat is known to be so now. */
   put(chat: Chat): void {
     this.#learn(chat);
+    const known = this.rows.value.find(({ id }) => id === chat.id);
+    if ((known?.unansweredSince === null) !== (chat.unansweredSince === null)) countSoon();
     this.rows.value = this.#with(this.rows.value, chat);
   }
 

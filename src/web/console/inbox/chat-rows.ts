@@ -43,10 +43,11 @@ export function queryOf(filter: Filter): string {
 }
 
 /** What decides whether a chat is in the list. */
-type Shown = Pick<Filter, "view" | "assignee" | "label">;
+type Shown = Omit<Filter, "search">;
 
 /** Whether a chat belongs in a list. */
-export function belongs(chat: Chat, { view, assignee, label }: Shown): boolean {
+export function belongs(chat: Chat, { view, channel, assignee, label }: Shown): boolean {
+  if (channel !== null && chat.channel.id !== channel) return false;
   if (label !== null && !chat.labels.some(({ id }) => id === label)) return false;
   if (assignee !== null && (chat.assigneeId ?? NOBODY) !== assignee) return false;
   if (view === "unanswered" && chat.unansweredSince === null) return false;

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { foldedLabel } from "../../../model/label.ts";
 import { textOf } from "../api.ts";
 import { LabelDot } from "../labels/label-marks.tsx";
 import { type Label, labelsChanged, useLabels } from "../labels/use-labels.ts";
@@ -18,11 +19,12 @@ export function LabelsDialog({ store }: { store: ConversationStore }) {
   const words = useSignal("");
   const fault = useSignal("");
   const wanted = words.value.trim();
-  const lower = wanted.toLocaleLowerCase();
+  const sought = foldedLabel(wanted);
   const all = labels.data ?? [];
   const given = store.chat.value?.labels ?? [];
-  const found = all.filter(({ name }) => name.toLocaleLowerCase().includes(lower));
-  const isNew = wanted !== "" && !all.some(({ name }) => name.toLocaleLowerCase() === lower);
+  const found = all.filter(({ name }) => foldedLabel(name).includes(sought));
+  const same = found.find(({ name }) => foldedLabel(name) === sought);
+  const isNew = wanted !== "" && !same;
   /** What is under way, so that each box shows what it was set to. */
   const pending = useSignal<ReadonlyMap<string, boolean>>(new Map());
   const last = useRef(Promise.resolve());
@@ -46,7 +48,7 @@ export function LabelsDialog({ store }: { store: ConversationStore }) {
       await store.label(label.id, true);
       words.value = "";
     });
-  const [first] = found;
+  const first = same ?? found[0];
   return (
     <Dialog title="Labels" atTop>
       <form
@@ -85,7 +87,7 @@ export function LabelsDialog({ store }: { store: ConversationStore }) {
               </Checkbox>
             ))}
             {all.length === 0 && wanted === "" && (
-              <p class="quiet">There are no labels yet. Write the first one above.</p>
+              <p class="quiet">There are no labels yet.{may("labels:write") && " Write the first one above."}</p>
             )}
             {isNew && may("labels:write") && (
               <button type="button" class="link" onClick={() => void create()}>

@@ -54,9 +54,17 @@ type News =
   | { typing: TypingEvent }
   | { connection: Connection; unanswered: string /** The cursor to continue after. */; after: string | undefined };
 
+let lastLine: Line | null = null;
+
+/** Counts the unanswered chats again soon. "Answered" is no event. */
+export function countSoon(): void {
+  lastLine?.countSoon();
+}
+
 /** Follows an organization's events until `stop` is called. The tabs of a browser share one stream. */
 export function followChanges(organizationId: string): { stop: () => void } {
   const line = new Line(organizationId);
+  lastLine = line;
   connection.value = "connecting";
   void line.count();
   void line.run();
@@ -76,13 +84,7 @@ class Line {
 
   constructor(organizationId: string) {
     this.#organizationId = organizationId;
-    this.#forget = listen(() => {
-      if (this.#isFollowing) return;
-      this.#counting ??= setTimeout(() => {
-        this.#counting = undefined;
-        void this.count();
-      }, COUNT_AFTER_MS);
-    });
+    this.#forget = listen(() => this.#isFollowing || this.countSoon());
   }
 
   stop(): void {
@@ -210,6 +212,13 @@ class Line {
     } finally {
       line.abort();
     }
+  }
+
+  countSoon(): void {
+    this.#counting ??= setTimeout(() => {
+      this.#counting = undefined;
+      void this.count();
+    }, COUNT_AFTER_MS);
   }
 
   readonly #countAgain = () => this.#ended.signal.aborted || void this.count();

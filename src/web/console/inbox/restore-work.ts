@@ -1,4 +1,4 @@
-import type { Chat } from "../api.ts";
+import { type Chat, ParleyError } from "../api.ts";
 import { serviceNow } from "../service-clock.ts";
 
 /** What changes the work on a chat. Each throws ParleyError. */
@@ -11,17 +11,27 @@ export interface WorkChanges {
   handOver: (to: Chat["handler"]) => Promise<void>;
 }
 
-/** Makes the work on a chat what it was. A snooze that is over by now stays so. */
+/**
+ * Makes the work on a chat what it was. A snooze that is over by now stays so. What the contact wrote since stays
+ * unanswered, and its chat open; what was answered since stays answered.
+ */
 export async function restoreWork(before: Chat, changes: WorkChanges): Promise<void> {
   const wasUnanswered = before.unansweredSince !== null;
   const known = () => changes.now() ?? before;
+  const hasMovedOn = known().lastMessageAt !== before.lastMessageAt;
   // First, because it changes the rest.
   if (known().handler !== before.handler) await changes.handOver(before.handler);
   const isUnanswered = known().unansweredSince !== null;
+  if (hasMovedOn && isUnanswered) return;
   if (isUnanswered && !wasUnanswered) await changes.markAnswered();
-  if (wasUnanswered && !isUnanswered) await changes.markUnanswered();
+  if (wasUnanswered && !isUnanswered && !hasMovedOn) await changes.markUnanswered().catch(ignoreAnswered);
   const isOver = before.snoozedUntil !== null && Date.parse(before.snoozedUntil) <= serviceNow();
   const [state, until] = isOver ? (["open", null] as const) : [before.state, before.snoozedUntil];
   const now = known();
   if (now.state !== state || now.snoozedUntil !== until) await changes.setState(state, until);
+}
+
+/** An answer may be on the page a moment after it was sent. */
+function ignoreAnswered(error: unknown): void {
+  if (!(error instanceof ParleyError && error.code === "nothing_unanswered")) throw error;
 }

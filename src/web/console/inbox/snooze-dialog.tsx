@@ -16,19 +16,20 @@ interface SnoozeDialogProps {
 
 /** Asks until when chats are snoozed. */
 export function SnoozeDialog({ onSnooze, chat }: SnoozeDialogProps) {
-  const state = chat?.value?.state;
-  const before = useRef(state);
+  const { state, snoozedUntil } = chat?.value ?? {};
+  const untilBefore = useRef(snoozedUntil);
+  const stateBefore = useRef(state);
   const presets = laterTimes(Date.now());
   const until = useSignal(fieldTime(presets[1]?.at ?? 0));
   const time = new Date(until.value).getTime();
   return (
     <FormDialog
-      title="Snooze the chat"
+      title={chat ? "Snooze the chat" : "Snooze the chats"}
       submit="Snooze"
       isDisabled={Number.isNaN(time)}
       onSubmit={() => onSnooze(new Date(time).toISOString())}
     >
-      {state !== before.current && (
+      {(state !== stateBefore.current || snoozedUntil !== untilBefore.current) && (
         <p class="notice tone-warn" role="alert">
           Somebody {state === "open" ? "reopened" : state} it meanwhile.
         </p>

@@ -26,7 +26,7 @@ async function knownCanary() {
 test("a message whose text the list of chats no longer shows is redacted even in an outage", async () => {
   const { api, chat, redact } = await knownCanary();
   await send(api, chat.id, { content: "later" });
-  expect(await runAlarm(env.CHATS.getByName(chat.id))).toBe(true);
+  await runAlarm(env.CHATS.getByName(chat.id));
   breakObjects("ORGANIZATIONS", "report");
   expect((await redact()).status).toBe(200);
 });
