@@ -115,7 +115,7 @@ test("before the sign-in, the page makes no request that fails, and a reload kee
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("This link no longer works.").waitFor();
   // What is offered then is what everybody else is offered.
-  await page.getByText("Sign in with a passkey, or with a one-time link").waitFor();
+  await page.getByText("Sign in with a passkey, or a one-time link").waitFor();
   const { url: newer } = await operator("POST", `/members/${organization.memberId}/sign-in-link`);
   await page.goto(newer);
   await page.getByText("Sign in as Ann of Acme?").waitFor();

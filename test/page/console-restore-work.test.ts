@@ -11,7 +11,7 @@ const SINCE = { lastMessageAt: "2026-11-20T10:05:00.000Z" };
 const WAITS = { unansweredSince: FIRST.lastMessageAt };
 
 /** Restores a chat. @param refusal of `markUnanswered` @returns the calls, in their order */
-async function restored(before: Partial<Chat>, now: Partial<Chat>, refusal?: string): Promise<string[]> {
+async function restored(before: Partial<Chat>, now: Partial<Chat>, refusal?: number): Promise<string[]> {
   const asked: string[] = [];
   let chat = chatRow("cht_1", now);
   await restoreWork(chatRow("cht_1", before), {
@@ -19,7 +19,7 @@ async function restored(before: Partial<Chat>, now: Partial<Chat>, refusal?: str
     markAnswered: async () => void asked.push("answered"),
     async markUnanswered() {
       asked.push("unanswered");
-      if (refusal) throw new ParleyError("Refused", { status: 409, code: refusal });
+      if (refusal) throw new ParleyError("Refused", { status: refusal, code: "refused" });
     },
     setState: async (state) => void asked.push(state),
     async handOver(handler) {
@@ -53,6 +53,6 @@ test("an answer that the page has not heard of yet keeps no chat closed", async 
     { ...FIRST, ...WAITS },
     { ...FIRST, state: "closed" as const },
   ];
-  expect(await restored(before, now, "nothing_unanswered")).toEqual(["unanswered", "open"]);
-  await expect(restored(before, now, "unavailable")).rejects.toThrow("Refused");
+  expect(await restored(before, now, 409)).toEqual(["unanswered", "open"]);
+  await expect(restored(before, now, 503)).rejects.toThrow("Refused");
 });

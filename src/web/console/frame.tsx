@@ -107,7 +107,7 @@ function OfflineBanner() {
   return (
     isShown.value && (
       <p class="banner tone-warn" role="status">
-        No connection. You see the state as of {timeOfDay(upToDateAt.value)}. What you write is kept.
+        No connection. Last update: {timeOfDay(upToDateAt.value)}. What you wrote is kept.
       </p>
     )
   );

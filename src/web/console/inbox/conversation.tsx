@@ -104,7 +104,7 @@ export function Conversation({ id, known, onChat }: ConversationProps) {
       : []),
     ...(writeNote ? [{ keys: "w", label: "Write a note, for your team only", run: writeNote }] : []),
     { keys: "i", label: "Show or hide the details", run: () => (hasPanel.value = !hasPanel.value) },
-    { keys: "Escape", label: "Undo the last message, or close the search, the details or the chat", run: leave },
+    { keys: "Escape", label: "Undo the last message, or close search, details or chat", run: leave },
   ]);
 
   const error = store.error.value;

@@ -91,7 +91,7 @@ export function Inbox({ id: openId = null }: { id: string | null | undefined }) 
     ...(mayBegin
       ? [
           { keys: "n", label: "New chat", run: openNew },
-          { keys: "x", label: "Select the open chat, for an act on several", run: () => row && select(row) },
+          { keys: "x", label: "Select the open chat, to act on several", run: () => row && select(row) },
         ]
       : []),
   ]);

@@ -1,4 +1,4 @@
-import { type Chat, ParleyError } from "../api.ts";
+import type { Chat, ParleyError } from "../api.ts";
 import { serviceNow } from "../service-clock.ts";
 
 /** What changes the work on a chat. Each throws ParleyError. */
@@ -31,7 +31,7 @@ export async function restoreWork(before: Chat, changes: WorkChanges): Promise<v
   if (now.state !== state || now.snoozedUntil !== until) await changes.setState(state, until);
 }
 
-/** An answer may be on the page a moment after it was sent. */
-function ignoreAnswered(error: unknown): void {
-  if (!(error instanceof ParleyError && error.code === "nothing_unanswered")) throw error;
+/** The refusal 409 `nothing_unanswered` counts as done: an answer may be on the page a moment after it was sent. */
+function ignoreAnswered(error: ParleyError): void {
+  if (error.status !== 409) throw error;
 }

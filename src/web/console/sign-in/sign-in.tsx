@@ -22,7 +22,7 @@ export function SignIn({ code }: { code: string | null }) {
         {isLink ? (
           <SignInForm code={code} onDead={(error) => (dead.value = error)} />
         ) : (
-          <p>Sign in with a passkey, or with a one-time link from a colleague or the operator.</p>
+          <p>Sign in with a passkey, or a one-time link from a colleague or the operator.</p>
         )}
         <PasskeySignIn />
         <AccessSignIn />
