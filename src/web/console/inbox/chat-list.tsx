@@ -174,7 +174,7 @@ export function ChatList(props: ChatListProps) {
               whose={[nobodys, ...takers]}
               labels={labels}
               onChat={(chat) => store.put(chat)}
-              // As they are now: the person has been told why they were left.
+              // As they are now: the person has read why they were left.
               onDone={(left) => {
                 const shown = store.rows.value;
                 selected.value = left.map((chat) => shown.find(({ id }) => id === chat.id) ?? chat);

@@ -56,7 +56,7 @@ type News =
 
 let lastLine: Line | null = null;
 
-/** Counts the unanswered chats again soon. "Answered" is no event. */
+/** Counts the unanswered chats again soon: an act that marks one as answered makes no event. */
 export function countSoon(): void {
   lastLine?.countSoon();
 }
