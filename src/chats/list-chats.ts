@@ -63,6 +63,7 @@ export const chatsQuery = z.object({
   handler: z.optional(z.enum(HANDLERS)),
   person: queryText(MAX_PERSON_ID),
   label: queryText(MAX_LABEL_ID),
+  optedOut: z.optional(onlyTrue),
   mentioned: z.optional(memberId),
 });
 
@@ -108,31 +109,23 @@ export async function listChats(
   query: Query,
   hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { limit, channel, contact, search, state, handler, person, label, mentioned } = query;
+  const { channel, contact, search, state, handler, person, label, mentioned } = query;
   const waiting = waitingFor(query);
   const assignee = assigneeIn(query.assignee);
   const filter = filterIn(query, waiting);
   const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
-  const isCached = isStart && [contact, search, person, label, mentioned].every((one) => one === undefined);
-  const name = isCached
-    ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting, query.assignee, state, handler])
-    : null;
+  const isCached = isStart && !givenOf(query, ["contact", "search", "person", "label", "mentioned"]);
+  const name = isCached ? JSON.stringify([organizationId, hasLastMessage, query]) : null;
   const contactForms = contact === undefined ? undefined : addressForms(contact);
   const chosen = { channel, contact, contactForms, waiting, search, assignee, state };
+  const narrowed = { handler, person, label, optedOut: query.optedOut && (true as const), mentioned };
+  const method = Object.values(narrowed).some((one) => one !== undefined) ? "listNarrowed" : "list";
   const list = await lists(env).pages.read(name, (cachedVersion) =>
     callOrganization(
       env,
       organizationId,
-      (organization) =>
-        [handler, person, label, mentioned].every((one) => one === undefined)
-          ? organization.list(chosen, position, hasLastMessage, cachedVersion)
-          : organization.listNarrowed(
-              { ...chosen, handler, person, label, mentioned },
-              position,
-              hasLastMessage,
-              cachedVersion,
-            ),
+      (organization) => organization[method]({ ...chosen, ...narrowed }, position, hasLastMessage, cachedVersion),
       region,
     ),
   );
@@ -146,21 +139,10 @@ export function assigneeIn(assignee: string | undefined): string | null | undefi
   return assignee === NOBODY ? null : assignee;
 }
 
-function waitingFor({
-  unanswered,
-  scheduled,
-  search,
-  contact,
-  assignee,
-  state,
-  handler,
-  person,
-  label,
-  mentioned,
-}: Query): Waiting | undefined {
-  const given = (filters: object) => Object.entries(filters).find(([, value]) => value !== undefined)?.[0];
-  const filter = given({ assignee, state, handler, person, label, mentioned });
-  const beside = given({ search, contact, scheduled });
+function waitingFor(query: Query): Waiting | undefined {
+  const { unanswered, scheduled, search, contact, mentioned } = query;
+  const filter = givenOf(query, OF_ACTIVITY);
+  const beside = givenOf(query, ["search", "contact", "scheduled"]);
   if (filter && beside) throw fault(filter, `can't be given with ${beside}`);
   const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
   if (search !== undefined && other) throw fault("search", `can't be given with ${other}`);
@@ -190,7 +172,7 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
 type WalkFilter = Waiting | "search" | (typeof OF_ACTIVITY)[number];
 
 /** Those whose list has the latest activity first, or the newest mention. */
-const OF_ACTIVITY = ["assignee", "state", "handler", "person", "label", "mentioned"] as const;
+const OF_ACTIVITY = ["assignee", "state", "handler", "person", "label", "optedOut", "mentioned"] as const;
 
 /** The parameter that takes the cursor: as in all lists, `before` where the newest come first. */
 const cursorOf = (filter: WalkFilter | undefined) =>
@@ -199,7 +181,12 @@ const cursorOf = (filter: WalkFilter | undefined) =>
 /** The parameter that makes the list one that is read with a cursor only; undefined if none does. */
 function filterIn(query: Query, waiting: Waiting | undefined): WalkFilter | undefined {
   if (query.search !== undefined) return "search";
-  return waiting ?? OF_ACTIVITY.find((name) => query[name] !== undefined);
+  return waiting ?? givenOf(query, OF_ACTIVITY);
+}
+
+/** The first of some parameters that is given. */
+function givenOf<Name extends keyof Query>(query: Query, names: readonly Name[]): Name | undefined {
+  return names.find((name) => query[name] !== undefined);
 }
 
 /**
@@ -209,7 +196,7 @@ function filterIn(query: Query, waiting: Waiting | undefined): WalkFilter | unde
  */
 function walkPositionIn(query: Query, filter: WalkFilter): WaitingPosition {
   const cursor = cursorOf(filter);
-  const other = (["page", "before", "after"] as const).find((name) => name !== cursor && query[name] !== undefined);
+  const other = givenOf({ ...query, [cursor]: undefined }, ["page", "before", "after"]);
   if (other)
     throw fault(other, `can't be given with ${filter}; to continue, pass ${cursor} with the previous page's cursor`);
   return { after: query[cursor] ?? null, limit: query.limit };

@@ -50,6 +50,8 @@ export interface ChatListOptions {
   person?: string;
   /** A label's id: only the chats with this label. */
   label?: string;
+  /** Only the chats whose contact has opted out of marketing. */
+  optedOut?: boolean;
   /** A member's id: only the chats with notes that mention this member, newest mention first. */
   mentioned?: string;
 }
@@ -191,13 +193,18 @@ export class Parley {
   async *chats({
     unanswered = false,
     scheduled = false,
+    optedOut = false,
     ...filter
   }: ChatListOptions = {}): AsyncGenerator<ApiSchemas["Chat"], void, undefined> {
-    const waiting = { ...(unanswered && { unanswered: YES }), ...(scheduled && { scheduled: YES }) };
+    const flags = {
+      ...(unanswered && { unanswered: YES }),
+      ...(scheduled && { scheduled: YES }),
+      ...(optedOut && { optedOut: YES }),
+    };
     const isNewestFirst = !unanswered && !scheduled && filter.search === undefined;
     for (let cursor: string | undefined; ; ) {
       const from = cursor === undefined ? {} : isNewestFirst ? { before: cursor } : { after: cursor };
-      const query = { ...filter, ...waiting, limit: PAGE, ...from };
+      const query = { ...filter, ...flags, limit: PAGE, ...from };
       const { chats, pagination } = dataOf(await this.api.GET("/chats", { params: { query } }));
       yield* chats;
       cursor = pagination.cursor ?? undefined;

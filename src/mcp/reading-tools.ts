@@ -48,6 +48,7 @@ export const READING_TOOLS: Record<string, Tool> = {
       handler: textArgument("Only chats that the bot has, or that people have.", { enum: HANDLERS }),
       person: textArgument("Only chats of this person, by your own key of the person."),
       label: textArgument("Only chats with this label, by its id."),
+      optedOut: flagArgument("Only chats whose contact has opted out of marketing."),
       mentioned: textArgument("Only chats whose notes mention this member, by its id."),
     },
     required: [],

@@ -91,6 +91,8 @@ export interface ChatFilter {
   person?: string | undefined;
   /** Only the chats with this label. It can be given with the same, and with `person`. */
   label?: string | undefined;
+  /** Only the chats whose contact has opted out of marketing. It can be given with the same, and with `label`. */
+  optedOut?: true | undefined;
   /** Only the chats with notes that mention this member, newest mention first. It can't be given with `waiting`. */
   mentioned?: string | undefined;
 }

@@ -24,7 +24,7 @@ export const chatsQueryParameters = {
     page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before:
-      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee`, `state`, `handler`, `person`, `label` or `mentioned` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
+      "The `cursor` of the previous page: lists the chats that follow it. Or the id of a chat, unless `assignee`, `state`, `handler`, `person`, `label`, `optedOut` or `mentioned` is given: lists the chats that follow it now, so a chat that becomes active can be listed twice. Can't be combined with `page`, `unanswered`, `scheduled` or `search`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
     unanswered:
@@ -34,17 +34,19 @@ export const chatsQueryParameters = {
     search:
       "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words: `ma oka` finds `Maya Okafor`. Case, width, accents on Latin and Greek letters, and Arabic and Hebrew points make no difference: `jose` finds `José`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. While the service prepares its index of contacts after an upgrade, the order is another one. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
     assignee:
-      "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `state`, `person` and `label`.",
+      "Only the chats of this member, or of nobody (`none`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `state`, `handler`, `person`, `label` and `optedOut`.",
     state:
-      "Only the chats in this state, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `person` and `label`.",
+      "Only the chats in this state, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `handler`, `person`, `label` and `optedOut`.",
     handler:
-      "Only the chats that the bot of their channel has (`bot`), or that people have, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state`, `person` and `label`.",
+      "Only the chats that the bot of their channel has (`bot`), or that people have, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state`, `person`, `label` and `optedOut`.",
     person:
-      "Only the chats whose contact has this `personId`, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state` and `label`.",
+      "Only the chats whose contact has this `personId`, latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state`, `handler`, `label` and `optedOut`.",
     label:
-      "A label's id. Only the chats with this label, latest activity first; none if there is no such label. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state` and `person`.",
+      "A label's id. Only the chats with this label, latest activity first; none if there is no such label. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state`, `handler`, `person` and `optedOut`.",
+    optedOut:
+      "`true` lists only the chats whose contact has opted out of marketing (`marketing.optedOut`), latest activity first. Their `pagination` has a `cursor`: continue with `before`. With `unanswered`, longest wait first: continue with `after`. Can be combined with `channel`, `unanswered`, `assignee`, `state`, `handler`, `person` and `label`.",
     mentioned:
-      "A member's id. Only the chats with notes that mention this member, newest mention first, each with its `mention`. A note that was just written or deleted counts after a moment. Their `pagination` has a `cursor`: continue with `before`. Can be combined with `channel`, `assignee`, `state`, `person` and `label`. Needs the permission to read notes too.",
+      "A member's id. Only the chats with notes that mention this member, newest mention first, each with its `mention`. A note that was just written or deleted counts after a moment. Their `pagination` has a `cursor`: continue with `before`. Can be combined with `channel`, `assignee`, `state`, `handler`, `person`, `label` and `optedOut`. Needs the permission to read notes too.",
     after: "The `cursor` of the previous page. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },

@@ -29,6 +29,15 @@ test("chats that a search finds, that wait for an answer or for their time conti
   }
 });
 
+test("chats whose contact opted out continue with the cursor as before", async () => {
+  const { parley, asked } = await clientOf([chats(["cht_1"], "c1"), chats(["cht_2"], null), chats([], null)]);
+  const found = await Array.fromAsync(parley.chats({ optedOut: true, state: "open" }));
+  expect(found.map(({ id }) => id)).toEqual(["cht_1", "cht_2"]);
+  await Array.fromAsync(parley.chats({ optedOut: false }));
+  const first = { optedOut: "true", state: "open", limit: "100" };
+  expect(asked.map(({ query }) => query)).toEqual([first, { ...first, before: "c1" }, { limit: "100" }]);
+});
+
 test("saved replies are walked to the end of their list", async () => {
   const replies = (ids: string[], cursor: string | null) =>
     json(200, { replies: ids.map((id) => ({ id })), pagination: { limit: 100, hasMore: cursor !== null, cursor } });

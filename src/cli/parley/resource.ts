@@ -151,7 +151,7 @@ export function commandsOf(resource: Resource): Command[] {
       async run({ options, service, out }) {
         const [owner, call] = await collection(resource, service, options);
         const names = Object.keys(listOptions);
-        const query = Object.fromEntries(names.map((option) => [option, queryValue(options[option])]));
+        const query = Object.fromEntries(names.map((option) => [parameterOf(option), queryValue(options[option])]));
         const { body } = await call("GET", { query });
         if (!out.json) {
           await complete?.(body[name] as JsonObject[], service, { ...(owner && { organization: owner }), ...query });
@@ -215,6 +215,11 @@ export function commandsOf(resource: Resource): Command[] {
       },
     }),
   ];
+}
+
+/** The query parameter of an option: `optedOut` of `--opted-out`. */
+function parameterOf(option: string): string {
+  return option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** A flag is `true` in a query. */

@@ -302,6 +302,7 @@ export const RESOURCES = {
       handler: field("who", "", `Only the chats that one has: ${HANDLERS.join(", ")}`),
       person: field("key", "", "Only the chats of one person, by your own key of the person"),
       label: field("lbl_…", "", "Only the chats with this label"),
+      "opted-out": flag("Only the chats whose contact has opted out of marketing"),
       mentioned: field("mbr_…", "", "Only the chats with notes that mention this member, newest mention first"),
       after: field(
         "cursor",

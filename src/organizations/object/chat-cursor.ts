@@ -55,14 +55,11 @@ export function parseSearchCursor(
 
 /** What a cursor says of its list, so that another list does not take it: a hash, because a filter can be long. */
 function nameOf(organizationId: string, filter: ChatFilter): string {
-  const { channel, contact, search, waiting, assignee, state, handler, person, label, mentioned } = filter;
+  const { channel, contact, search, waiting, assignee } = filter;
+  const names = ["state", "handler", "person", "label", "optedOut", "mentioned"] as const;
   const whose = [
     ...(assignee === undefined ? [] : [assignee]),
-    ...(state === undefined ? [] : [{ state }]),
-    ...(handler === undefined ? [] : [{ handler }]),
-    ...(person === undefined ? [] : [{ person }]),
-    ...(label === undefined ? [] : [{ label }]),
-    ...(mentioned === undefined ? [] : [{ mentioned }]),
+    ...names.flatMap((name) => (filter[name] === undefined ? [] : [{ [name]: filter[name] }])),
   ];
   return shortHashOf([organizationId, channel ?? "", contact ?? "", search ?? "", waiting ?? "", ...whose]);
 }

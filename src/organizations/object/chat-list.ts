@@ -123,9 +123,7 @@ export class ChatList {
 
   /** A page of a list that is read with a cursor only, but of no search. */
   #waitingPage(organizationId: string, filter: ChatFilter, { after, limit }: WaitingPosition) {
-    const { channel, contact, assignee, state, handler, person, label, mentioned } = filter;
-    const isOfAll = [assignee, state, handler, person, label, mentioned].every((one) => one === undefined);
-    const waiting = filter.waiting ?? (isOfAll ? "unanswered" : undefined);
+    const { channel, contact, waiting, label, mentioned } = filter;
     const walk = after === null ? null : parseCursor(organizationId, filter, after);
     if (after !== null && !walk) return null;
     if (label !== undefined && !this.#labels.find(label)) {
@@ -138,7 +136,7 @@ export class ChatList {
     const begun = walk ?? { place: null, start: isByMove ? lastMove : this.#latest(), hasNewer: false };
     const { rows, next, hasNewer } =
       contact === undefined || waiting === undefined
-        ? this.#waiting.page({ waiting, assignee, state, handler, person, label, mentioned }, ids, begun, limit)
+        ? this.#waiting.page(filter, ids, begun, limit)
         : this.#waiting.pageOf(this.#ofContact(ids, contact, filter.contactForms), waiting, walk, limit, lastMove);
     const counted = countOf(filter);
     const total = counted && { total: this.#channels.countChats(ids, counted) };
@@ -183,20 +181,17 @@ export class ChatList {
   /**
    * Whether a list in the order of activity has chats that were active since a walk began. Nobody's chats have no index:
    * of those that were active since, it examines as many as a page does, and says yes if there are more. With a handler, a
-   * person or a label it examines the first chats of the list.
+   * person, a label or an opt-out it examines the first chats of the list.
    */
   #hasNewer(walk: Walk | null, selected: KnownChannel[], filter: ChatFilter): boolean {
     if (!walk || walk.hasNewer) return walk !== null;
-    const { assignee, state, handler, person, label, mentioned } = filter;
-    if (mentioned !== undefined) {
-      const selectedIds = selected.map(({ id }) => id);
-      return this.#waiting.hasMoved({ assignee, state, handler, person, label, mentioned }, selectedIds, walk.start);
-    }
-    if (handler !== undefined || person !== undefined || label !== undefined) {
+    const { assignee, state, handler, person, label, optedOut, mentioned } = filter;
+    const selectedIds = selected.map(({ id }) => id);
+    if (mentioned !== undefined) return this.#waiting.hasMoved(filter, selectedIds, walk.start);
+    if ([handler, person, label, optedOut].some((one) => one !== undefined)) {
       if (this.#latest() <= walk.start) return false;
-      const selectedIds = selected.map(({ id }) => id);
       const begun = { place: null, start: 0, hasNewer: false };
-      const { rows, next } = this.#waiting.page({ assignee, state, handler, person, label }, selectedIds, begun, 1);
+      const { rows, next } = this.#waiting.page(filter, selectedIds, begun, 1);
       return (rows[0]?.active_at ?? next?.place.at ?? 0) > walk.start;
     }
     const channels = state === undefined ? this.#narrowed(selected) : selected;
@@ -304,19 +299,8 @@ export class ChatList {
 }
 
 /** Which number of chats the length of a list is; undefined if it is not counted. */
-function countOf({
-  channel,
-  contact,
-  search,
-  assignee,
-  person,
-  label,
-  mentioned,
-  state,
-  handler,
-  waiting,
-}: ChatFilter): ChatCount | undefined {
-  if ([channel, contact, search, assignee, person, label, mentioned].some((one) => one !== undefined)) return undefined;
+function countOf({ state, handler, waiting, ...others }: ChatFilter): ChatCount | undefined {
+  if (Object.values(others).some((one) => one !== undefined)) return undefined;
   if (state === undefined && handler === undefined) return waiting;
   if (waiting !== "unanswered" || state !== "open") return undefined;
   if (handler === undefined) return "unansweredOpen";

@@ -91,6 +91,7 @@ export class ChatReports {
       next_due_at: nextDueAt ?? null,
       assignee,
       // Absent as above.
+      marketing: marketing ? JSON.stringify(marketing) : row.marketing,
       work_state: work?.state ?? row.work_state,
       snoozed_until: work ? work.snoozedUntil : row.snoozed_until,
       person_id: details?.personId === undefined ? row.person_id : details.personId,
@@ -106,7 +107,7 @@ export class ChatReports {
     const changed = Object.entries(indexed).filter(([column, value]) => value !== row[column as keyof typeof indexed]);
     this.#parts.storage.sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, last_message_at = ?, last_message = ?, read_up_to = ?,
-         contact_wrote_at = coalesce(?, contact_wrote_at), marketing = coalesce(?, marketing), report = ?, depth = ?,
+         contact_wrote_at = coalesce(?, contact_wrote_at), report = ?, depth = ?,
          oldest = ?, attempts = ?, members = coalesce(?, members), events = ?, told_after = ?, told_version = ?,
          name_move = coalesce(?, name_move)${changed.map(([column]) => `, ${column} = ?`).join("")}
        where id = ?`,
@@ -116,7 +117,6 @@ export class ChatReports {
       lastMessage && JSON.stringify(lastMessage),
       readUpTo,
       contactWroteAt ?? null,
-      marketing ? JSON.stringify(marketing) : null,
       number,
       depth,
       depth > 0 ? oldest : null,

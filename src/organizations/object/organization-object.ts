@@ -129,7 +129,10 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#parts.list.read(filter, position, hasLastMessage, have, this.#parts.existence.id ?? "");
   }
 
-  /** A list by `handler`, `person`, `label` or `mentioned`. Apart from `list`: an object that runs an earlier version would ignore these. */
+  /**
+   * A list by `handler`, `person`, `label`, `optedOut` or `mentioned`. Apart from `list`: an object that runs an earlier
+   * version would ignore these.
+   */
   listNarrowed(
     filter: ChatFilter,
     position: ChatPosition | WaitingPosition,

@@ -345,4 +345,6 @@ export const ORGANIZATION_SCHEMA = [
    create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move, work_state, bot)
      where unanswered_since is not null;
    create index chats_by_bot on chats (channel_id, bot, id) where bot is not null;`,
+  // - chats_opted_out: GET /chats?optedOut=true. Without the time of the activity, so that a message writes no row of it.
+  `create index chats_opted_out on chats (id) where marketing ->> '$.optedOut';`,
 ];

@@ -10,11 +10,17 @@ export const MAX_EXAMINED_CHATS = 10_000;
 /** A page that is not full examines this many times as many rows with its next read. */
 const GROWTH = 24;
 const READ_AT_ONCE = 1_000;
-/** The chats of a label or of a person are all read and sorted if they are no more than this. Otherwise the list is read to find them. */
+/**
+ * The chats of a label, of a person or of contacts who opted out are all read and sorted if they are no more than this.
+ * Otherwise the list is read to find them.
+ */
 const MAX_SORTED_CHATS = 1_000;
 
 /** Which list it is. */
-type Walked = Pick<ChatFilter, "waiting" | "assignee" | "state" | "handler" | "person" | "label" | "mentioned">;
+type Walked = Pick<
+  ChatFilter,
+  "waiting" | "assignee" | "state" | "handler" | "person" | "label" | "optedOut" | "mentioned"
+>;
 
 /** The columns of a list's order, and the one with the number of the move that brought the chat to its place. */
 interface Order {
@@ -39,12 +45,16 @@ const ACTIVITY: Order = { time: "active_at", id: "id", move: "null", isAscending
 const MENTIONED: Order = { time: "mentions.at", id: "chat_id", move: "mentions.move", isAscending: false };
 
 /** The filter that few chats meet: they are all read. */
-type SortedBy = "label" | "person" | "mentioned";
+type SortedBy = "label" | "person" | "optedOut" | "mentioned";
+
+/** As the index `chats_opted_out` has it. */
+const OPTED_OUT = "marketing ->> '$.optedOut'";
 
 /** A cross join reads the first table first. */
 const SORTED = {
   label: { table: "chat_labels cross join chats on id = chat_id", is: "label_id = ?" },
   person: { table: "chats indexed by chats_by_person", is: "person_id = ?" },
+  optedOut: { table: "chats indexed by chats_opted_out", is: OPTED_OUT },
   mentioned: { table: "mentions cross join chats on id = chat_id", is: "member_id = ?" },
 } as const satisfies Record<SortedBy, object>;
 
@@ -76,8 +86,8 @@ type IndexRow = Place & {
 
 /**
  * The chats that wait for an answer, longest wait first, those with a scheduled message, soonest first, those of a
- * member, of nobody, of a person, in a state, of a handler or with a label, latest activity first, and those in which a member is
- * mentioned, newest mention first.
+ * member, of nobody, of a person, in a state, of a handler, with a label or whose contact opted out, latest activity
+ * first, and those in which a member is mentioned, newest mention first.
  *
  * No walk has a chat twice. In the order of activity chats move only to the front, which a walk has passed. Another chat
  * can move to where a walk has yet to come: then the number of its move is greater than the last one when the walk
@@ -166,7 +176,8 @@ export class WaitingList {
     const sorted = this.#sortedBy(list);
     if (sorted) {
       const { table, is } = SORTED[sorted];
-      const of = [{ sql: is, values: [list[sorted] ?? ""] }];
+      const value = list[sorted];
+      const of = [{ sql: is, values: typeof value === "string" ? [value] : [] }];
       const where = conditionsOf({ ...list, [sorted]: undefined });
       const isMentioned = sorted === "mentioned";
       const found = { sql: table, of, order: isMentioned ? MENTIONED : order };
@@ -184,16 +195,21 @@ export class WaitingList {
     return { table: { sql, of: [], order }, ranges: [], where, isSparse: where.length > 0 };
   }
 
-  /** The filter that few chats meet. A label and a person are in no index with a time: each message would write it. */
-  #sortedBy({ label, person, mentioned }: Walked): SortedBy | null {
+  /**
+   * The filter that few chats meet. A label, a person and an opt-out are in no index with a time: each message would write
+   * it.
+   */
+  #sortedBy({ label, person, optedOut, mentioned }: Walked): SortedBy | null {
     if (mentioned !== undefined) return "mentioned";
     if (label !== undefined && (this.#labels.find(label)?.chats ?? 0) <= MAX_SORTED_CHATS) return "label";
-    return person !== undefined && this.#hasFewChats(person) ? "person" : null;
+    if (person !== undefined && this.#hasFewChats("person", person)) return "person";
+    return optedOut && this.#hasFewChats("optedOut") ? "optedOut" : null;
   }
 
-  #hasFewChats(person: string): boolean {
-    const query = "select count(*) as chats from (select 1 from chats where person_id = ? limit ?)";
-    return this.#sql.exec<{ chats: number }>(query, person, MAX_SORTED_CHATS + 1).one().chats <= MAX_SORTED_CHATS;
+  #hasFewChats(sorted: "person" | "optedOut", ...values: string[]): boolean {
+    const { table, is } = SORTED[sorted];
+    const query = `select count(*) as chats from (select 1 from ${table} where ${is} limit ?)`;
+    return this.#sql.exec<{ chats: number }>(query, ...values, MAX_SORTED_CHATS + 1).one().chats <= MAX_SORTED_CHATS;
   }
 
   /** The place of the nth row behind another, whether or not the conditions hold of it; null if there are fewer. */
@@ -226,7 +242,7 @@ export class WaitingList {
 }
 
 /** What must hold of a chat besides its channel and its handler. */
-function conditionsOf({ assignee, state, person, label }: Walked): Condition[] {
+function conditionsOf({ assignee, state, person, label, optedOut }: Walked): Condition[] {
   const labeled = "exists (select 1 from chat_labels where label_id = ? and chat_id = chats.id)";
   return [
     ...(assignee === null ? [{ sql: "assignee is null", values: [] }] : []),
@@ -234,6 +250,7 @@ function conditionsOf({ assignee, state, person, label }: Walked): Condition[] {
     ...(state === undefined ? [] : [{ sql: "work_state = ?", values: [state] }]),
     ...(person === undefined ? [] : [{ sql: "person_id = ?", values: [person] }]),
     ...(label === undefined ? [] : [{ sql: labeled, values: [label] }]),
+    ...(optedOut ? [{ sql: OPTED_OUT, values: [] }] : []),
   ];
 }
 

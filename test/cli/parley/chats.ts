@@ -157,6 +157,10 @@ export function chatTests(placeOf: () => Place): void {
     const snoozed = (await place.json([...snooze, soon], env)).chat;
     expect(snoozed).toMatchObject({ state: "snoozed", snoozedUntil: soon });
     expect((await place.json(["chats", "list", "--state", "snoozed"], env)).chats).toHaveLength(1);
+    const inWords = (await place.json<{ chat: { snoozedUntil: string } }>([...snooze, "in 2 hours"], env)).chat;
+    expect(Math.abs(Date.parse(inWords.snoozedUntil) - Date.now() - 7_200_000)).toBeLessThan(300_000);
+    const noTime = await place.run([...snooze, "whenever"], env);
+    expect([noTime.code, noTime.stderr]).toEqual([2, expect.stringContaining("--until is not a time: whenever")]);
     const wrong = await place.run(["chats", "change", chatId, "--state", "closed", "--if-seq", "999"], env);
     expect(wrong.stderr).toContain("chat_moved_on");
     expect((await place.run(["chats", "answered", chatId, "--if-seq", "999"], env)).stderr).toContain("chat_moved_on");
@@ -166,6 +170,19 @@ export function chatTests(placeOf: () => Place): void {
     expect((await place.json(["chats", "list", "--assignee", "none"], env)).chats).toHaveLength(0);
     const free = await place.json(["chats", "change", chatId, "--assignee", "none"], env);
     expect(free.chat).toMatchObject({ assigneeId: null });
+  });
+
+  test("the chats whose contact opted out are listed", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    const list = ["chats", "list", "--opted-out"];
+    expect((await place.json(list, env)).chats).toEqual([]);
+    await place.json(["chats", "change", chatId, "--marketing", "off"], env);
+    // Reports the chat, so that the list knows what was said.
+    await place.json(["chats", "answered", chatId], env);
+    expect((await place.json(list, env)).chats).toMatchObject([{ id: chatId, marketing: { optedOut: true } }]);
+    const search = await place.run([...list, "--search", "a"], env);
+    expect([search.code, search.stderr]).toEqual([1, expect.stringContaining("can't be given with search")]);
   });
 
   test("a chat gets a label, is listed by it, and loses it", async () => {

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { Chat } from "../../../src/model/chat.ts";
+import type { Chat, Marketing } from "../../../src/model/chat.ts";
 import { newId } from "../../../src/model/id.ts";
 import type { Mentions } from "../../../src/model/note.ts";
 import { OPEN, type WorkStatus } from "../../../src/model/work-state.ts";
@@ -15,6 +15,7 @@ interface Reported {
   assigneeId: string | null;
   name: string;
   personId: string | null;
+  marketing: Marketing | null;
   work: WorkStatus;
   labels: string[];
   mentions: Mentions;
@@ -100,11 +101,13 @@ export class WalkedChats {
       ...[`mentioned=${this.memberId}`, `mentioned=${this.memberId}&channel=web&state=open`],
       ...[`mentioned=${this.memberId}&assignee=none`, `mentioned=${this.memberId}&label=${frequent}`],
       ...["person=a", "person=a&state=open&channel=web", "person=b&assignee=none"],
+      ...["optedOut=true", "optedOut=true&state=open&channel=web", `optedOut=true&label=${frequent}`],
     ];
     const oldestFirst = [
       ...["unanswered=true", "unanswered=true&channel=web", "unanswered=true&assignee=none"],
       ...["unanswered=true&state=open", "unanswered=true&state=snoozed&channel=web", "unanswered=true&person=a"],
       ...[`unanswered=true&label=${rare}`, `unanswered=true&label=${frequent}&state=open`],
+      "unanswered=true&optedOut=true",
       ...["scheduled=true", `scheduled=true&channel=${channel}`, "search=a", "search=an&channel=web"],
     ];
     return [
@@ -196,6 +199,7 @@ export class WalkedChats {
       nextScheduledAt: null,
       assigneeId: null,
       personId: null,
+      marketing: null,
       work: OPEN,
       labels: [],
       mentions: {},
@@ -224,6 +228,7 @@ export class WalkedChats {
       { assigneeId: random.pick([null, this.memberId]) },
       { name: random.pick(NAMES) },
       { personId: random.pick(["a", "a", "b", null]) },
+      { marketing: { optedOut: random.next() < 0.7, at: new Date(this.#now).toISOString(), by: "key" } },
       { mentions: { [this.memberId]: this.#mention(lag) } },
       // The newest notes were deleted.
       { mentions: { [this.memberId]: this.#mention(60_000) } },

@@ -95,6 +95,15 @@ test("a permission that is missing, and draftsOnly, are faults of the tool", asy
   expect(await messages(chatId)).toEqual([]);
 });
 
+test("chats are listed whose contact opted out", async () => {
+  const { api, get, newChat } = await place();
+  const [{ id }] = [await newChat(), await newChat()];
+  await api("PATCH", `/chats/${id}`, { marketing: { optedOut: true } });
+  await report(id);
+  const { value } = await get("list_chats", { optedOut: true, state: "open" });
+  expect(value.chats).toMatchObject([{ id }]);
+});
+
 test("arguments that are unknown, missing or wrong are named", async () => {
   const { use } = await place();
   const wrong: [string, object, object[]][] = [
@@ -114,6 +123,8 @@ test("arguments that are unknown, missing or wrong are named", async () => {
     ["wait_for_messages", { seconds: 0, after: "?" }, [{ path: "after", message: "is not a cursor of this list" }]],
     ["list_chats", { state: "gone" }, [expect.objectContaining({ path: "state" })]],
     ["list_chats", { unanswered: false }, [expect.objectContaining({ path: "unanswered" })]],
+    ["list_chats", { optedOut: false }, [{ path: "optedOut", message: "must be true" }]],
+    ["list_chats", { optedOut: "true" }, [{ path: "optedOut", message: "must be true or false" }]],
     [
       "send_message",
       { chatId: "cht_a", content: "Hi", idempotencyKey: "é" },

@@ -3,6 +3,7 @@ import { WORK_STATES } from "../../../model/work-state.ts";
 import { pairs, wholeNumber } from "../arguments.ts";
 import { command, flag, listOption, option } from "../command.ts";
 import { withKey } from "../idempotency.ts";
+import { instantOf } from "../instant.ts";
 import { switchOf, textOf } from "../option-values.ts";
 
 /** The other actions on chats, besides those of every resource, for clients with an API key. */
@@ -21,7 +22,7 @@ export const chatCommands = [
       assignee: option("mbr_…|none", "The member to assign the chat to; none unassigns it"),
       marketing: option("on|off", "off: the contact has opted out of marketing templates"),
       state: option("state", `The state: ${WORK_STATES.join(", ")}; snoozed needs --until`),
-      until: option("time", "When the snooze ends, for example 2027-01-31T09:00:00Z"),
+      until: option("time", 'When the snooze ends: "in 2 hours", "tomorrow at 9:00" or RFC 3339'),
       "if-seq": option("n", "Change the state only if the chat's newest message has this seq"),
       "if-assignee": option("mbr_…|none", "Assign it only if this member has it now; none: only if nobody has it"),
     },
@@ -40,7 +41,7 @@ export const chatCommands = [
             marketing: { optedOut: !switchOf(options.marketing, "marketing") },
           }),
           state: options.state,
-          snoozedUntil: options.until,
+          snoozedUntil: options.until && instantOf(options.until, "until"),
           ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
         },
         optionOf: {

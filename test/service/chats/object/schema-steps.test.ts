@@ -8,7 +8,8 @@ import { stopTheClock } from "./delivery/conversation.ts";
 stopTheClock();
 
 /** Takes back the steps of an organization's object that number the moves of chats in lists, and later ones. */
-const UNDO_MOVES = `drop index chats_by_bot; drop index chats_by_activity; drop index chats_by_channel; drop index chats_by_assignee;
+const UNDO_MOVES = `drop index chats_opted_out; drop index chats_by_bot; drop index chats_by_activity;
+   drop index chats_by_channel; drop index chats_by_assignee;
    drop index chats_unanswered; alter table chats drop column bot; alter table channels drop column bot;
    alter table channels drop column bot_version; alter table channels drop column unanswered_of_bot;
    alter table channels drop column open_of_bot;
