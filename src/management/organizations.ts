@@ -44,7 +44,7 @@ export const newOrganizationBody = z.object({
 
 /** The body of `PATCH /organization`: what an organization sets itself. */
 export const ownOrganizationPatch = z.object({
-  assignOnAnswer: z.optional(z.boolean()),
+  assignOnAnswer: z.nullish(z.boolean()),
   search: optional(searchBody),
 });
 
@@ -121,7 +121,7 @@ export async function patchOrganization(env: Env, scope: Scope, id: string, patc
     const before = await activeOrganization(db, scope, id);
     const { assignOnAnswer, name, limits, selfService } = patch;
     const values = {
-      ...(assignOnAnswer !== undefined && { assignOnAnswer }),
+      ...(assignOnAnswer !== undefined && { assignOnAnswer: assignOnAnswer ?? false }),
       ...(name !== undefined && { name }),
       ...(limits !== undefined && { limits: mergeLimits(before.limits, limits) }),
       ...(selfService !== undefined && { selfService: mergeSelfService(before.selfService, selfService) }),

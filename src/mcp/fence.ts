@@ -6,8 +6,8 @@ const FACTS: readonly string[] = [
   ...["id", "chatId", "seq", "direction", "type", "status", "error", "senderId", "templateId", "resendOf", "replyTo"],
   ...["origin", "createdAt", "updatedAt", "networkTime", "editedAt", "deletedAt", "redactedAt"],
 ];
-/** What a contact or its network says of the contact. */
-const NAMES: readonly string[] = ["name", "username"];
+/** What a contact or its network says of the contact. A visitor's email is in the chat's metadata. */
+const THEIRS: Record<string, readonly string[]> = { contact: ["name", "username"], metadata: ["email"] };
 
 type Fields = Record<string, unknown>;
 
@@ -32,8 +32,11 @@ export class Fence {
     if (value.direction === "INBOUND") return this.#eachField(value, (name) => !FACTS.includes(name));
     if (value.by === "contact" && "emoji" in value) return { ...value, emoji: this.#quoted(value.emoji) };
     const fields = Object.entries(value).map(([name, each]) => {
-      const isContact = name === "contact" && isObject(each);
-      return [name, isContact ? this.#eachField(each, (field) => NAMES.includes(field)) : this.around(each)];
+      const theirs = THEIRS[name];
+      return [
+        name,
+        theirs && isObject(each) ? this.#eachField(each, (field) => theirs.includes(field)) : this.around(each),
+      ];
     });
     return Object.fromEntries(fields);
   }

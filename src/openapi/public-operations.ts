@@ -162,7 +162,7 @@ const OF_CHATS = tagged("Chats", [
         replayed("handed the chat over"),
       ),
     ],
-    errors: ["no_bot", "member_not_found", "note_limit", ...ERRORS_OF_SENDS],
+    errors: ["drafts_only", "no_bot", "member_not_found", "note_limit", ...ERRORS_OF_SENDS],
   },
   {
     route: "DELETE /chats/{id}/answered",

@@ -141,8 +141,9 @@ class Search {
     const answers: CandidatesAnswer[] = [];
     this.work += INDEX_WORK * this.#numbers.length;
     const ask = async (number: number) => {
-      const owner = { organizationId: this.#owner.organizationId, number };
-      answers.push(await callSearchIndex(this.#env, owner, (index) => index.candidates(owner.organizationId, asked)));
+      const { organizationId, region } = this.#owner;
+      const owner = { organizationId, number };
+      answers.push(await callSearchIndex(this.#env, owner, (index) => index.candidates(organizationId, asked), region));
     };
     const [failed] = await settleEach(this.#numbers, ask, undefined, INDEXES_AT_ONCE);
     if (failed) throw failed.error;

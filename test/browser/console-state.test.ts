@@ -147,6 +147,13 @@ test("the number of unanswered chats follows an answer by a key, and its undo, w
   await page.getByRole("button", { name: "Unanswered 2" }).waitFor();
 });
 
+test("a chat that a colleague marked as answered says so to who opens it", async () => {
+  const { two, page } = await twoWaiting("Cora Current", "Omar Opened");
+  await desk.api("POST", `/chats/${two.id}/answered`);
+  await row(page, "Omar Opened").click();
+  await page.getByRole("button", { name: "Mark as unanswered" }).waitFor();
+});
+
 /** A page of a chat whose contact has just written: not two seconds ago, however long the test takes. */
 async function justWritten(name: string) {
   const { id, address } = await desk.chat(name);

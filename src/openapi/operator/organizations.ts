@@ -25,7 +25,7 @@ const ceilingsOf = {
 /** What an organization sets itself. */
 export const ownSettings = {
   assignOnAnswer:
-    "Whether a chat without an assignee is assigned to the member who answers it in the console. `false` at first.",
+    "Whether a chat without an assignee is assigned to the member who answers it in the console. `false` at first, and null sets it so again.",
   search:
     "The search over all messages, `GET /messages`. Turning it on also indexes, in the background, what was said before, at most once in 24 hours: else the response is a 409 `search_filled_today`. Turning it off deletes the index. A key needs `channels:write` and `messages:read`, and for other fields `members:write`.",
   "search.on": "Whether it is on.",

@@ -264,8 +264,10 @@ export function chatTests(placeOf: () => Place): void {
     expect((await place.json(["cancel", chatId, id], env)).message).toMatchObject({ status: "CANCELED" });
     const late = await place.run(["reschedule", chatId, id, "--at", "now"], env);
     expect([late.code, late.stderr]).toEqual([1, expect.stringContaining("not_scheduled")]);
-    const again = await place.run(["resend", chatId, id], env);
+    const again = await place.run(["resend", chatId, id, "--if-open", "--if-seq", "0"], env);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not_failed")]);
+    const wrong = await place.run(["resend", chatId, id, "--if-seq", "none"], env);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--if-seq")]);
   });
 
   test("a chat is shown with its contact's marketing, which is changed, and a send can ask for an open window", async () => {

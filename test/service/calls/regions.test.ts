@@ -33,6 +33,14 @@ test("the objects of an organization are created in its region, whoever calls th
   expect(ids.map((id) => hints.get(id))).toEqual(["apac", "apac", "apac", "apac"]);
 });
 
+test("an organization's search index is created in its region, even by a search before the first message", async () => {
+  const { organizationId, channelId, api } = await newOrganization({ region: "apac", search: { on: true } });
+  await newChat(api, channelId);
+  const hints = firstHints();
+  expect((await api("GET", "/messages?search=hello")).status).toBe(200);
+  expect(hints.get(`${organizationId}:1`)).toBe("apac");
+});
+
 test("without a region, a channel's object is created by its first use", async () => {
   const hints = firstHints();
   const { channelId } = await newOrganization();

@@ -191,6 +191,17 @@ test("a part of the act that lacks its permission refuses all of it", async () =
   expect((await handOver({ to: "people" }, plain)).status).toBe(200);
 });
 
+test("a key that only drafts hands over without a message, and with one hands nothing over", async () => {
+  const { organizationId, handOver, shown, messages } = await handoverPlace();
+  const { secret } = await newKey(organizationId, { permissions: ["chats:write", "messages:send"], draftsOnly: true });
+  const drafts = client(secret);
+  expectError(await handOver({ to: "people", message: { content: "Hi" } }, drafts), 403, "drafts_only");
+  expect((await shown()).handler).toBe("bot");
+  expect(await messages()).toEqual([]);
+  expect((await handOver({ to: "people" }, drafts)).status).toBe(200);
+  expect((await shown()).handler).toBe("people");
+});
+
 test("a refused part leaves everything as it was", async () => {
   const { handOver, shown, messages, says } = await handoverPlace();
   await says();

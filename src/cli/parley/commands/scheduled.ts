@@ -1,5 +1,6 @@
 import { CommandError } from "../../command-error.ts";
-import { command, option, YES_OPTION } from "../command.ts";
+import { wholeNumber } from "../arguments.ts";
+import { command, flag, option, YES_OPTION } from "../command.ts";
 import { confirmPast, instantOf } from "../instant.ts";
 import { listMessages } from "../message-text.ts";
 
@@ -74,11 +75,18 @@ export const scheduledCommands = [
     options: {
       ...TIME_OPTIONS,
       sender: option("mbr_…", "The member who sends it; by default the one of the failed message"),
+      "if-seq": option("n", "Send only if the newest message of the chat has this number"),
+      "if-open": flag("Send only while the network takes free text"),
     },
     call: async ({ operands, options, service }) =>
       service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {
-        body: { ...(await timesOf(options)), senderId: options.sender },
-        optionOf: { ...TIME_FIELDS, senderId: "--sender" },
+        body: {
+          ...(await timesOf(options)),
+          senderId: options.sender,
+          ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
+          ifOpen: options["if-open"],
+        },
+        optionOf: { ...TIME_FIELDS, senderId: "--sender", ifSeq: "--if-seq", ifOpen: "--if-open" },
       }),
     shows: "message",
   }),

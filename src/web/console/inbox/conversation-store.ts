@@ -71,9 +71,12 @@ export class ConversationStore {
 
   /**
    * Loads the newest messages and those that are scheduled, and asks what the chat is now.
-   * @param known the chat, if the list has just said what it is: by default, the first time
+   * @param known the chat, if the list has just said what it is: by default, the first time. But a chat that waits is asked
+   *   for: a colleague may have marked it as answered, which the list does not hear of
    */
-  async load(known = this.state.value === "ready" ? null : this.chat.value): Promise<void> {
+  async load(
+    known = this.state.value === "ready" || this.chat.value?.unansweredSince ? null : this.chat.value,
+  ): Promise<void> {
     const isFirst = this.state.value !== "ready";
     const before = this.messages.value;
     const meanwhile: ((chat: Chat) => Chat)[] = [];

@@ -77,6 +77,6 @@ export function Refusal({ error }: { error: ParleyError }) {
 function reasonOf(error: ParleyError): string {
   const { code, status, retryAfterSeconds } = error;
   if (status === 429) return `Too many attempts. Try again in ${retryAfterSeconds ?? 10} seconds.`;
-  if (status === 503) return "No one can sign in now: the service is down or not configured.";
+  if (status === 503) return "The service is down or not configured.";
   return TEXTS[code] ?? textOf(error);
 }
