@@ -6,6 +6,7 @@ import { admin, expectError, expectFaults, newChannel, newChat } from "../../sup
 import { objectWrites } from "../../support/object-writes.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { team } from "./assignment-fixtures.ts";
+import { crowdWith, idsOfCrowd, walked } from "./crowd-fixtures.ts";
 import { report } from "./inbound.ts";
 import { labelsOf } from "./label-fixtures.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
@@ -159,22 +160,12 @@ test("a message of a contact who opted out writes no more rows than another one'
   expect((await costOf(ids.outOfAda)).rows).toBe(rows);
 });
 
-/** Of 25,000 chats, one contact in `every` opted out, and each other one takes marketing. Each waits. */
-async function crowd(every: number) {
-  const place = await team();
-  const { channelId, newChat: anyChat, rows, ann } = place;
-  await anyChat();
-  await rows(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25000)
-    insert into chats (id, channel_id, state, life, address, metadata, created_at, active_at, unanswered_since, assignee,
-      work_state, marketing)
-    select printf('cht_g%015d', n), '${channelId}', 'adopted', 1, 'contact ' || n, '{}', 1, n, n,
-      iif(n % 2 = 0, '${ann}', null), iif(n % 3 = 0, 'closed', 'open'),
-      json_object('optedOut', json(iif(n % ${every} = 0, 'true', 'false')), 'at', '2027-01-31T09:00:00.000Z', 'by', 'key') from numbers`);
-  await rows("update channels set chats = 25001, unanswered = 25000");
-  return place;
-}
-
-const idOf = (n: number) => `cht_g${String(n).padStart(15, "0")}`;
+/** Of 25,000 chats, one contact in `every` opted out, and each other one takes marketing. */
+const crowd = (every: number) =>
+  crowdWith(
+    "marketing",
+    `json_object('optedOut', json(iif(n % ${every} = 0, 'true', 'false')), 'at', '2027-01-31T09:00:00.000Z', 'by', 'key')`,
+  );
 
 test.each([
   [500, "optedOut=true", (n: number) => n % 500 === 0],
@@ -186,17 +177,7 @@ test.each([
   [24, "optedOut=true&assignee=ANN", (n: number) => n % 24 === 0],
 ])("where one contact in %i opted out, a walk of %s has each chat once, in order", async (every, query, isIts) => {
   const { api, ann } = await crowd(every);
-  const its = Array.from({ length: 25_000 }, (_, n) => 25_000 - n).filter(isIts);
-  const found: string[] = [];
-  for (let [pages, from] = [0, ""]; ; pages++) {
-    const { chats, pagination } = (await api("GET", `/chats?limit=100&${query.replace("ANN", ann)}${from}`)).body;
-    found.push(...chats.map(({ id }: Chat) => id));
-    expect(pagination).not.toHaveProperty("hasNewer");
-    if (!pagination.hasMore) break;
-    from = `&before=${pagination.cursor}`;
-    expect(pages).toBeLessThan(60);
-  }
-  expect(found).toEqual(its.map(idOf));
+  expect(await walked(api, query.replace("ANN", ann))).toEqual(idsOfCrowd(isIts));
 });
 
 test("a page reads few rows if few contacts opted out, and a bounded number else", async () => {

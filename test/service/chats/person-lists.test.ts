@@ -5,6 +5,7 @@ import { aroundCall } from "../../support/faults.ts";
 import { expectError, expectFaults, newChannel, newChat } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { team } from "./assignment-fixtures.ts";
+import { crowdWith, idOf, idsOfCrowd, walked } from "./crowd-fixtures.ts";
 import { report } from "./inbound.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 import { inFuture, MINUTE } from "./object/scheduled/fixtures.ts";
@@ -124,22 +125,8 @@ test("an organization without chats has none of any person", async () => {
   }
 });
 
-/** Of 25,000 chats, one in `every` is the person's. Every third one is closed, and each waits. */
-async function crowd(every: number) {
-  const place = await team();
-  const { channelId, newChat: anyChat, rows, ann } = place;
-  await anyChat();
-  await rows(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25000)
-    insert into chats (id, channel_id, state, life, address, metadata, created_at, active_at, unanswered_since, assignee,
-      work_state, person_id)
-    select printf('cht_g%015d', n), '${channelId}', 'adopted', 1, 'contact ' || n, '{}', 1, n, n,
-      iif(n % 2 = 0, '${ann}', null), iif(n % 3 = 0, 'closed', 'open'), iif(n % ${every} = 0, 'ada', 'p' || n)
-    from numbers`);
-  await rows("update channels set chats = 25001, unanswered = 25000");
-  return place;
-}
-
-const idOf = (n: number) => `cht_g${String(n).padStart(15, "0")}`;
+/** Of 25,000 chats, one in `every` is the person's. */
+const crowd = (every: number) => crowdWith("person_id", `iif(n % ${every} = 0, 'ada', 'p' || n)`);
 
 test.each([
   [500, "person=ada", (n: number) => n % 500 === 0],
@@ -151,17 +138,7 @@ test.each([
   [24, "person=ada&assignee=ANN", (n: number) => n % 24 === 0],
 ])("where one chat in %i is the person's, a walk of %s has each once, in order", async (every, query, isIts) => {
   const { api, ann } = await crowd(every);
-  const its = Array.from({ length: 25_000 }, (_, n) => 25_000 - n).filter(isIts);
-  const found: string[] = [];
-  for (let [pages, from] = [0, ""]; ; pages++) {
-    const { chats, pagination } = (await api("GET", `/chats?limit=100&${query.replace("ANN", ann)}${from}`)).body;
-    found.push(...chats.map(({ id }: Chat) => id));
-    expect(pagination).not.toHaveProperty("hasNewer");
-    if (!pagination.hasMore) break;
-    from = `&before=${pagination.cursor}`;
-    expect(pages).toBeLessThan(60);
-  }
-  expect(found).toEqual(its.map(idOf));
+  expect(await walked(api, query.replace("ANN", ann))).toEqual(idsOfCrowd(isIts));
 });
 
 test("a walk goes on beyond the moment from which the person has more chats than are sorted", async () => {
