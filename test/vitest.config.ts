@@ -68,7 +68,7 @@ const LEFT_BEHIND = [
 ];
 
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
-const REPLACES_A_MODULE = "test/service/chats/object/delivery/third-network.test.ts";
+const REPLACES_A_MODULE = "test/deep/service/chats/object/delivery/third-network.test.ts";
 
 /**
  * In the Workers runtime, with the real Worker, D1 and objects. Each file has storage of its own. Files that share a
@@ -85,18 +85,12 @@ function service(
 }
 
 /** In Node. */
-function node(
-  name: string,
-  include: string[],
-  { globalSetup = [] as string[], exclude = [] as string[], isolate = true } = {},
-) {
-  return { test: { ...patienceOf(name), name, include, exclude, globalSetup, isolate } };
+function node(name: string, include: string[], { globalSetup = [] as string[], isolate = true } = {}) {
+  return { test: { ...patienceOf(name), name, include, globalSetup, isolate } };
 }
 
 /** One service for all tests of a browser. */
 const BROWSER = ["test/browser/server.ts"];
-/** These tests take minutes. `npm test` writes in the chat page and signs in to the console. */
-const DEEP_PAGES = "test/browser/{chat-!(page),console-!(sign-in),docs,injection,widget*}.test.ts";
 
 /**
  * A simulation loads a copy of the service for each wrong version of it, and keeps all of them. Node loads them itself:
@@ -126,16 +120,17 @@ export default defineConfig({
         plugins: [runtime],
         test: { ...patienceOf("unit"), name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false },
       },
-      service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE], sharesRuntime: true }),
-      service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
+      service("service", ["test/service/**/*.test.ts"], { sharesRuntime: true }),
       // Starting a process and loading the pages takes longer than the tests of most files.
       node("page", ["test/page/**/*.test.ts"], { isolate: false }),
-      node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [DEEP_PAGES] }),
       node("cli", ["test/{cli,client,wire,words}/**/*.test.ts"]),
-      service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
-      node("deep-browser", ["test/deep/browser/**/*.test.ts", DEEP_PAGES], { globalSetup: BROWSER }),
+      service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"], {
+        exclude: [REPLACES_A_MODULE],
+      }),
+      service("deep-service-modules", [REPLACES_A_MODULE], { bundles: false }),
+      node("deep-browser", ["test/{browser,deep/browser}/**/*.test.ts"], { globalSetup: BROWSER }),
       SIMULATIONS,
-      node("deep-node", ["test/{bench,deep/storm,deep/cli,deep/smoke,deep/dearest,deep/networks}/**/*.test.ts"]),
+      node("deep-node", ["test/{bench,deep/{storm,cli,client,page,smoke,dearest,networks}}/**/*.test.ts"]),
     ],
   },
 });

@@ -10,8 +10,8 @@ import { type Plan, planOf, type Round, USAGE } from "./arguments.ts";
 import { type Red, type Report, redsOf, repeatOf, tableOf } from "./results.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-const SERVICE = ["--project", "service", "--project", "service-modules"];
-const BROWSER = ["--project", "browser", "--project", "deep-browser"];
+const SERVICE = ["--project", "service", "--project", "deep-service-modules"];
+const BROWSER = ["--project", "deep-browser"];
 /** The lines of Vitest's output that are shown if it has no report. */
 const LAST_LINES = 40;
 /** What the progress reporter prints of a file or a test that failed. */

@@ -10,7 +10,7 @@ const LONG_FILES = [
   "test/simulate/delivery/delivery.test.ts",
 ];
 /** Few files, each of which takes longer than most. */
-const LONG_PROJECTS = ["service-modules", "browser"];
+const LONG_PROJECTS = ["deep-service-modules"];
 
 /** Begins with what takes long, so that the rest runs beside it. Else the last file would run alone. */
 export class LongFirst extends BaseSequencer {

@@ -8,6 +8,8 @@ const wait = scheduler.wait.bind(scheduler);
 /** Long enough for a busy machine, and less than a test may take: what is missing is then in the test's error. */
 const PATIENCE_MS = 20_000;
 const LOOK_EVERY_MS = 1;
+/** What takes long is looked at less often: looks are work too, and hold up what is waited for. */
+const LOOK_AT_LEAST_EVERY_MS = 20;
 
 /**
  * Looks until it sees what the test waits for, and gives up after 20 seconds.
@@ -22,13 +24,13 @@ export async function until<T>(
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const end = performance.now() + patienceMs;
-  for (;;) {
+  for (let pause = LOOK_EVERY_MS; ; pause = Math.min(1.2 * pause, LOOK_AT_LEAST_EVERY_MS)) {
     const seen = await look();
     if (isDone(seen)) return seen;
     if (performance.now() > end) {
       throw new Error(`Waited ${patienceMs / 1_000} s until ${what}. Seen last: ${JSON.stringify(seen) ?? seen}`);
     }
-    await wait(LOOK_EVERY_MS);
+    await wait(pause);
   }
 }
 

@@ -76,3 +76,19 @@ export function stopWaits() {
     count: (ms: number) => [...waits].filter((wait) => wait.ms === ms).length,
   };
 }
+
+const LOOK_EVERY_MS = 20;
+
+/** Until the end of the test, no wait of this length ends, however long a busy machine takes for what ends it early. */
+export function holdWaits(ms: number): void {
+  const tick = scheduler.wait.bind(scheduler);
+  let isOver = false;
+  const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (waited: number) => {
+    if (waited !== ms) await tick(waited);
+    else while (!isOver) await tick(LOOK_EVERY_MS);
+  });
+  onTestFinished(() => {
+    isOver = true;
+    spy.mockRestore();
+  });
+}

@@ -3,8 +3,8 @@ import type { Credentials } from "../../model/channel.ts";
  * The interface between the service and a network. An adapter renders and sends messages, verifies and parses webhooks,
  * and fetches media. It has no access to storage, retries or chats.
  *
- * `src/docs/contributing.md` says how to add a network. `test/service/chats/object/delivery/third-network.test.ts` adds
- * one, and `test/unit/channels/network-names.test.ts` lists the few other files that name a network.
+ * `src/docs/contributing.md` says how to add a network. `test/deep/service/chats/object/delivery/third-network.test.ts`
+ * adds one, and `test/unit/channels/network-names.test.ts` lists the few other files that name a network.
  */
 
 import type { FileInfo } from "../../model/file.ts";

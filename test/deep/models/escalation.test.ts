@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "vitest";
-import { chains, runChain } from "../../service/management/chains.ts";
+import { chains, runChain } from "./chains.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";
 
 test(

@@ -1,12 +1,9 @@
-import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { aroundCall } from "../../support/faults.ts";
 import { admin, expectError, expectFaults, newChannel, newChat } from "../../support/harness.ts";
 import { objectWrites } from "../../support/object-writes.ts";
-import { rowsRead } from "../../support/rows-read.ts";
 import { team } from "./assignment-fixtures.ts";
-import { crowdWith, idsOfCrowd, walked } from "./crowd-fixtures.ts";
 import { report } from "./inbound.ts";
 import { labelsOf } from "./label-fixtures.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
@@ -158,52 +155,4 @@ test("a message of a contact who opted out writes no more rows than another one'
   expect(rows).toBeGreaterThan(0);
   vi.restoreAllMocks();
   expect((await costOf(ids.outOfAda)).rows).toBe(rows);
-});
-
-/** Of 25,000 chats, one contact in `every` opted out, and each other one takes marketing. */
-const crowd = (every: number) =>
-  crowdWith(
-    "marketing",
-    `json_object('optedOut', json(iif(n % ${every} = 0, 'true', 'false')), 'at', '2027-01-31T09:00:00.000Z', 'by', 'key')`,
-  );
-
-test.each([
-  [500, "optedOut=true", (n: number) => n % 500 === 0],
-  [500, "optedOut=true&state=closed", (n: number) => n % 1_500 === 0],
-  [10, "optedOut=true", (n: number) => n % 10 === 0],
-  [10, "optedOut=true&state=closed", (n: number) => n % 30 === 0],
-  [10, "optedOut=true&assignee=none", () => false],
-  [7, "optedOut=true&assignee=none&channel=web", (n: number) => n % 7 === 0 && n % 2 === 1],
-  [24, "optedOut=true&assignee=ANN", (n: number) => n % 24 === 0],
-])("where one contact in %i opted out, a walk of %s has each chat once, in order", async (every, query, isIts) => {
-  const { api, ann } = await crowd(every);
-  expect(await walked(api, query.replace("ANN", ann))).toEqual(idsOfCrowd(isIts));
-});
-
-test("a page reads few rows if few contacts opted out, and a bounded number else", async () => {
-  const cost = async (every: number, query: string) => {
-    const { api, object } = await crowd(every);
-    await evictDurableObject(object);
-    const by = query.includes("unanswered") ? "after" : "before";
-    let from = "";
-    const read: number[] = [];
-    for (let page = 1; page <= 2; page++) {
-      const each = await rowsRead(object, async () => {
-        const { cursor } = (await api("GET", `/chats?limit=20&${query}${from}`)).body.pagination;
-        from = cursor && `&${by}=${cursor}`;
-      });
-      read.push(each.reduce((sum, rows) => sum + rows, 0));
-      if (!from) break;
-    }
-    return Math.max(...read);
-  };
-  for (const query of ["optedOut=true", "optedOut=true&state=closed", "unanswered=true&optedOut=true"]) {
-    // 50 contacts opted out.
-    expect(await cost(500, query), query).toBeLessThan(400);
-    expect(await cost(10, query), query).toBeLessThan(8_000);
-  }
-  // If all that opted out were read, they would be 12,500.
-  expect(await cost(2, "optedOut=true")).toBeLessThan(8_000);
-  // No chat is found among those that are examined: each is two rows, once for the page and once for hasNewer.
-  expect(await cost(10, "optedOut=true&assignee=none")).toBeLessThan(45_000);
 });

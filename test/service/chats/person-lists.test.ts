@@ -1,11 +1,8 @@
-import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/model/chat.ts";
 import { aroundCall } from "../../support/faults.ts";
 import { expectError, expectFaults, newChannel, newChat } from "../../support/harness.ts";
-import { rowsRead } from "../../support/rows-read.ts";
 import { team } from "./assignment-fixtures.ts";
-import { crowdWith, idOf, idsOfCrowd, walked } from "./crowd-fixtures.ts";
 import { report } from "./inbound.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 import { inFuture, MINUTE } from "./object/scheduled/fixtures.ts";
@@ -123,62 +120,6 @@ test("an organization without chats has none of any person", async () => {
       pagination: { limit: 20, hasMore: false, cursor: null },
     });
   }
-});
-
-/** Of 25,000 chats, one in `every` is the person's. */
-const crowd = (every: number) => crowdWith("person_id", `iif(n % ${every} = 0, 'ada', 'p' || n)`);
-
-test.each([
-  [500, "person=ada", (n: number) => n % 500 === 0],
-  [500, "person=ada&state=closed", (n: number) => n % 1_500 === 0],
-  [10, "person=ada", (n: number) => n % 10 === 0],
-  [10, "person=ada&state=closed", (n: number) => n % 30 === 0],
-  [10, "person=ada&assignee=none", () => false],
-  [7, "person=ada&assignee=none&channel=web", (n: number) => n % 7 === 0 && n % 2 === 1],
-  [24, "person=ada&assignee=ANN", (n: number) => n % 24 === 0],
-])("where one chat in %i is the person's, a walk of %s has each once, in order", async (every, query, isIts) => {
-  const { api, ann } = await crowd(every);
-  expect(await walked(api, query.replace("ANN", ann))).toEqual(idsOfCrowd(isIts));
-});
-
-test("a walk goes on beyond the moment from which the person has more chats than are sorted", async () => {
-  const { api, idsOf, rows } = await crowd(50);
-  const { cursor } = (await api("GET", "/chats?person=ada&limit=100")).body.pagination;
-  const waiting = (await api("GET", "/chats?unanswered=true&person=ada&limit=100")).body.pagination.cursor;
-  const next = [`person=ada&limit=50&before=${cursor}`, `unanswered=true&person=ada&limit=50&after=${waiting}`];
-  const before = [await idsOf(next[0] as string), await idsOf(next[1] as string)];
-  expect(before[0]?.at(-1)).toBe(idOf(25_000 - 149 * 50));
-  expect(before[1]?.at(-1)).toBe(idOf(150 * 50));
-  // None of the new ones stands between those of a page.
-  await rows("update chats set person_id = 'ada' where active_at > 23000 or active_at < 20");
-  expect([await idsOf(next[0] as string), await idsOf(next[1] as string)]).toEqual(before);
-  expect((await api("GET", `/chats?${next[0]}`)).body.pagination).toMatchObject({ hasMore: true });
-});
-
-test("a page of a person's chats reads few rows if the person has few, and a bounded number else", async () => {
-  const cost = async (every: number, query: string) => {
-    const { api, object } = await crowd(every);
-    await evictDurableObject(object);
-    const by = query.includes("unanswered") ? "after" : "before";
-    let from = "";
-    const read: number[] = [];
-    for (let page = 1; page <= 2; page++) {
-      const each = await rowsRead(object, async () => {
-        const { cursor } = (await api("GET", `/chats?limit=20&${query}${from}`)).body.pagination;
-        from = cursor && `&${by}=${cursor}`;
-      });
-      read.push(each.reduce((sum, rows) => sum + rows, 0));
-      if (!from) break;
-    }
-    return Math.max(...read);
-  };
-  for (const query of ["person=ada", "person=ada&state=closed", "unanswered=true&person=ada"]) {
-    // The person has 50 chats.
-    expect(await cost(500, query), query).toBeLessThan(400);
-    expect(await cost(10, query), query).toBeLessThan(8_000);
-  }
-  // No chat is found among those that are examined: each is two rows, once for the page and once for hasNewer.
-  expect(await cost(10, "person=ada&assignee=none")).toBeLessThan(45_000);
 });
 
 test("a person's chat is not listed once its deletion has begun, and its scheduled messages go with it", async () => {

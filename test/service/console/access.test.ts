@@ -13,6 +13,7 @@ import {
   newKey as newApiKey,
   newOrganization,
 } from "../../support/harness.ts";
+import { hurryLater } from "../../support/hurry.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -387,8 +388,10 @@ test("Access is not asked about sessions that began without it", async () => {
 
 test("a request that waits asks Access's token again before it answers", async () => {
   const { access, memberId, organizationId, token, cookie } = await signedInMember(["events:read"]);
+  const goOn = hurryLater();
   const waiting = access.browser(token, cookie)("GET", `/api/organizations/${organizationId}/events?from=now&wait=15`);
   await admin("PATCH", `/members/${memberId}`, { permissions: [] });
+  goOn();
   expectError(await waiting, 403, "permission_denied", /You lack the permission events:read/);
 });
 

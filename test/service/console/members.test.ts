@@ -17,6 +17,7 @@ import {
   send,
 } from "../../support/harness.ts";
 import { heldDatabase } from "../../support/held-database.ts";
+import { hurryLater } from "../../support/hurry.ts";
 import { routesBelow } from "../../support/routes.ts";
 
 const DAY_MS = 86_400_000;
@@ -227,8 +228,10 @@ test("only the question who is signed in prolongs a session, so that no late ans
 
 test("an open stream ends when the member may no longer read events", async () => {
   const { ask, at, ownerId } = await newMember(["events:read"]);
+  const goOn = hurryLater();
   const waiting = ask("GET", `${at}/events?from=now&wait=15`);
   await admin("PATCH", `/members/${ownerId}`, { permissions: [] });
+  goOn();
   expectError(await waiting, 403, "permission_denied", /events:read/);
 });
 

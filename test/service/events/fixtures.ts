@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect } from "vitest";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { lookInto } from "../../support/canaries.ts";
@@ -43,41 +43,6 @@ export async function pageOf(
 /** What identifies an event in a test: its chat and number. */
 export function nameOf({ chatId, number, type }: AnyEvent): string {
   return `${chatId} ${number} ${type}`;
-}
-
-/**
- * From here on, long timers end fast, and then the date is what it should be. Timers can't stand still, because those of
- * a request only run in that request.
- * @param longMs a timer of this many milliseconds or more ends 50 times as fast
- * @param isHeld while it is true, no such timer ends, however long the test takes to get where it wants to be
- */
-export function hurry(longMs = 5_000, isHeld: () => boolean = () => false): void {
-  const start = setTimeout;
-  let isOver = false;
-  onTestFinished(() => {
-    isOver = true;
-  });
-  vi.stubGlobal("setTimeout", (run: () => void, ms = 0) => {
-    if (ms < longMs) return start(run, ms);
-    const at = Date.now() + ms;
-    const timer = setInterval(() => {
-      if (isHeld()) return;
-      clearInterval(timer);
-      // A stream of this test may still end its wait in the next one, whose date it must leave alone.
-      if (!isOver && Date.now() < at) vi.setSystemTime(at);
-      run();
-    }, ms / 50);
-    return timer;
-  });
-}
-
-/** As `hurry`, but long timers end only after the test has called what this returns. */
-export function hurryLater(): () => void {
-  let isHeld = true;
-  hurry(undefined, () => isHeld);
-  return () => {
-    isHeld = false;
-  };
 }
 
 /** How many doorbells of an organization are open. */

@@ -3,20 +3,13 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { ContactAddresses } from "../../../src/chats/object/contact-addresses.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import { admin, client, expectFaults, newKey, send } from "../../support/harness.ts";
+import { hurryLater } from "../../support/hurry.ts";
 import { neverRing } from "../../support/never-ring.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { newToken, visit } from "../../support/sockets.ts";
 import { until } from "../../support/until.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
-import {
-  hurryLater,
-  newListenerWithChat,
-  openStream,
-  pageOf,
-  report,
-  type Stream,
-  untilDoorbells,
-} from "./fixtures.ts";
+import { newListenerWithChat, openStream, pageOf, report, type Stream, untilDoorbells } from "./fixtures.ts";
 
 stopTheClock();
 // A stream that is being probed drops what somebody writes.

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { admin, newKey } from "../../support/harness.ts";
+import { hurryLater } from "../../support/hurry.ts";
 import { writeAsContact } from "../chats/inbound.ts";
 import { newListenerWithChat, report, untilDoorbells } from "../events/fixtures.ts";
 import { agent } from "./agent.ts";
@@ -22,8 +23,10 @@ test("a wait ends with the first message, and takes a place of the streams until
 test("a wait ends when its key is revoked", async () => {
   const { organizationId, chat } = await newListenerWithChat();
   const { key, secret } = await newKey(organizationId, { permissions: ["events:read"] });
+  const goOn = hurryLater();
   const wait = agent(secret).use("wait_for_messages", { chatId: chat.id, seconds: 30 });
   await untilDoorbells(organizationId);
   await admin("DELETE", `/keys/${key.id}`);
+  goOn();
   expect(await wait).toMatchObject({ isError: true, structuredContent: { code: "invalid_api_key" } });
 });

@@ -2,19 +2,19 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ChannelObject } from "../../../../src/channels/object/channel-object.ts";
+import { SHORT_WAIT_MS } from "../../../../src/channels/object/pace.ts";
 import { newId } from "../../../../src/model/id.ts";
 import { newOrganization } from "../../../support/harness.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { visit } from "../../../support/sockets.ts";
+import { holdWaits } from "../../../support/waits.ts";
 import { pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { all, breakAndRepair, channel } from "./crowd.ts";
+import { all, channel } from "./crowd.ts";
 
 stopTheClock();
 
-test("2,000 chats of a broken channel: one probe at a time, and they are woken in bounded runs once it is replaced", () =>
-  breakAndRepair(2_000));
-
 test("chats that come while an unproven channel is tried wait for the end of that one attempt", async () => {
+  holdWaits(SHORT_WAIT_MS);
   const { permit, go, broke } = await channel();
   const trial = await go(0);
   const others = all(1, 100, permit);

@@ -2,10 +2,12 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import type { ChannelObject } from "../../../../src/channels/object/channel-object.ts";
+import { SHORT_WAIT_MS } from "../../../../src/channels/object/pace.ts";
 import type { PermitAnswer } from "../../../../src/channels/object/permits.ts";
 import { runOneAlarm } from "../../../support/alarms.ts";
 import { countRoundTrips } from "../../../support/faults.ts";
 import { admin, newOrganization } from "../../../support/harness.ts";
+import { holdWaits } from "../../../support/waits.ts";
 import { alarmOf, newNetworkChannel, pass } from "../../chats/object/delivery/conversation.ts";
 
 const MINUTE = 60_000;
@@ -87,6 +89,7 @@ export async function breakAndRepair(chats: number): Promise<void> {
   await runOneAlarm(object());
   expect([woken.length, await waiting(object())]).toEqual([200, chats - 200]);
   // One goes first; the others begin when it has shown that the channel works, and the rest are woken then.
+  holdWaits(SHORT_WAIT_MS);
   const answers = await all(0, 200, (chat) =>
     permit(chat).then(async (answer) => {
       if (answer.outcome === "granted" && answer.trial !== null) await tell(answer, true);

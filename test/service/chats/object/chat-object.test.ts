@@ -8,6 +8,7 @@ import { runAlarm } from "../../../support/alarms.ts";
 import { asOwner } from "../../../support/as-owner.ts";
 import { draft, identity } from "../../../support/drafts.ts";
 import { type Answer, expectError, newChat, newOrganization, send, sendMany } from "../../../support/harness.ts";
+import { TOMORROW } from "../../../support/tomorrow.ts";
 
 async function someChat() {
   const organization = await newOrganization();
@@ -116,20 +117,19 @@ test("a repeated call with an idempotency key does not count as a replay", async
 });
 
 test("times never run backwards if the clock is set back, even after an eviction", async () => {
-  const noon = Date.parse("2026-11-20T12:00:00.000Z");
-  vi.useFakeTimers({ toFake: ["Date"], now: noon });
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { api, chatId, object, list } = await someChat();
   await send(api, chatId);
-  vi.setSystemTime(noon - 300_000);
+  vi.setSystemTime(TOMORROW - 300_000);
   await send(api, chatId);
   await evictDurableObject(object);
   await send(api, chatId);
-  vi.setSystemTime(noon + 1);
+  vi.setSystemTime(TOMORROW + 1);
   await send(api, chatId);
   const stamps = (await list()).messages.map((message: Message) => message.createdAt);
   const at = (time: number) => new Date(time).toISOString();
-  expect(stamps).toEqual([at(noon + 1), at(noon), at(noon), at(noon)]);
-  expect((await api("GET", `/chats/${chatId}`)).body.chat.lastMessageAt).toBe(at(noon + 1));
+  expect(stamps).toEqual([at(TOMORROW + 1), at(TOMORROW), at(TOMORROW), at(TOMORROW)]);
+  expect((await api("GET", `/chats/${chatId}`)).body.chat.lastMessageAt).toBe(at(TOMORROW + 1));
 });
 
 test("an object with a newer schema than the code continues to work", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { aroundCall, breakObjects } from "../../../../support/faults.ts";
 import { type Answer, send } from "../../../../support/harness.ts";
+import { hurryLater } from "../../../../support/hurry.ts";
 import { acceptAs, fakeNetworks } from "../../../../support/networks.ts";
 import { gate } from "../../../../support/until.ts";
 import { fromMeta, taken, tellStatus, whatsappText } from "../../../inbound/webhook-calls.ts";
@@ -90,12 +91,13 @@ test("calls with the same new address wait for its save together, two seconds in
   const chat = await knownChat();
   const slow = gate("the save of the address");
   aroundCall("ORGANIZATIONS", "addAddresses", { before: slow.pass });
+  const endWaits = hurryLater(2_000);
   const first = watch(chat.says("BR.2"));
   await slow.reached();
   pass(2_000);
   taken(await chat.status("BR.2"));
   expect(first.isAnswered()).toBe(false);
-  // It ends by a timer of the runtime.
+  endWaits();
   taken(await first.answer);
   expect(await chat.found("BR.2")).toBe(0);
 });

@@ -5,10 +5,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { newWebhookSecret, signatureHeaders } from "../../src/model/webhook-signature.ts";
-import { lastingPort } from "../support/world/lasting-port.ts";
+import { newWebhookSecret, signatureHeaders } from "../../../src/model/webhook-signature.ts";
+import { type Asked, clientOf, json } from "../../client/server.ts";
+import { lastingPort } from "../../support/world/lasting-port.ts";
 import { checkTypes, codeBelow, codeOf, installedProject } from "./package.ts";
-import { type Asked, clientOf, json } from "./server.ts";
 
 // The service signs in the Workers runtime, which has these two. Node has them in later versions.
 Object.assign(Uint8Array, { fromBase64: (base64: string) => new Uint8Array(Buffer.from(base64, "base64")) });

@@ -4,10 +4,16 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { Parley } from "../../src/client/index.ts";
-import { Place } from "../cli/parley/fixtures.ts";
-import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
-import { caller } from "../support/world/world.ts";
+import { Parley } from "../../../src/client/index.ts";
+import { Place } from "../../cli/parley/fixtures.ts";
+import {
+  type Channel,
+  createChannel,
+  createChat,
+  createKey,
+  createOrganization,
+} from "../../support/world/factories.ts";
+import { caller } from "../../support/world/world.ts";
 import { codeOf } from "./package.ts";
 
 const placeOf = Place.ofFile();

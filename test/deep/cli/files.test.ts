@@ -3,9 +3,9 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { safeFileName } from "../../src/cli/parley/file-name.ts";
-import { readUpload } from "../../src/cli/parley/upload.ts";
-import { run, serve } from "./fake-service.ts";
+import { safeFileName } from "../../../src/cli/parley/file-name.ts";
+import { readUpload } from "../../../src/cli/parley/upload.ts";
+import { run, serve } from "../../cli/fake-service.ts";
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-files-"));

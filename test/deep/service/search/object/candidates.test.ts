@@ -1,10 +1,17 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { newId } from "../../../../src/model/id.ts";
-import type { Candidate } from "../../../../src/model/search-index.ts";
-import { Random } from "../../../support/random.ts";
-import { changeOf, limitIndexes, messageOf, newIndex, storedIn, type TestIndex } from "./fixtures.ts";
+import { newId } from "../../../../../src/model/id.ts";
+import type { Candidate } from "../../../../../src/model/search-index.ts";
+import {
+  changeOf,
+  limitIndexes,
+  messageOf,
+  newIndex,
+  storedIn,
+  type TestIndex,
+} from "../../../../service/search/object/fixtures.ts";
+import { Random } from "../../../../support/random.ts";
 import { IndexedModel } from "./indexed-model.ts";
 
 /** The tables that a search for a word reads, in their order. */

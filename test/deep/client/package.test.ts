@@ -57,7 +57,7 @@ test("the package has its license and a README", async () => {
 });
 
 test("the package's parley command works in a project without this repository", async () => {
-  const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../../package.json"), "utf8"));
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../../../package.json"), "utf8"));
   expect(parley("--version")).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
   expect(parley("--help").stdout).toContain("Usage: parley <command> [options]");
 });

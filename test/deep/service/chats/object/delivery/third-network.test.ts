@@ -2,16 +2,16 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import * as z from "zod/mini";
-import { fileKey } from "../../../../../src/calls/file-bucket.ts";
-import type { Adapter } from "../../../../../src/channels/network/adapter.ts";
-import * as registry from "../../../../../src/channels/registry.ts";
-import type { ChatIdentity } from "../../../../../src/model/chat-answers.ts";
-import { typeOfFile } from "../../../../../src/model/file.ts";
-import type { Outgoing } from "../../../../../src/model/network.ts";
-import { runAlarm } from "../../../../support/alarms.ts";
-import { created, expectError, expectFaults, newKey, newOrganization } from "../../../../support/harness.ts";
-import { gate } from "../../../../support/until.ts";
-import { reader } from "../../../inbound/fixtures.ts";
+import { fileKey } from "../../../../../../src/calls/file-bucket.ts";
+import type { Adapter } from "../../../../../../src/channels/network/adapter.ts";
+import * as registry from "../../../../../../src/channels/registry.ts";
+import type { ChatIdentity } from "../../../../../../src/model/chat-answers.ts";
+import { typeOfFile } from "../../../../../../src/model/file.ts";
+import type { Outgoing } from "../../../../../../src/model/network.ts";
+import { reader } from "../../../../../service/inbound/fixtures.ts";
+import { runAlarm } from "../../../../../support/alarms.ts";
+import { created, expectError, expectFaults, newKey, newOrganization } from "../../../../../support/harness.ts";
+import { gate } from "../../../../../support/until.ts";
 
 /** Whether no pigeon takes off. */
 let rain: ReturnType<typeof gate> | null = null;
@@ -57,10 +57,10 @@ const pigeon: Adapter<Outgoing> = {
 // The runtime has loaded the Worker before any test: its objects share the registry, the app is loaded again with it.
 Object.assign(registry.ADAPTERS, { pigeon });
 vi.resetModules();
-vi.doMock("../../../../../src/channels/registry.ts", () => registry);
-const harness = await import("../../../../support/harness.ts");
-const { documents } = await import("../../../../../src/openapi/documents.ts");
-(await import("../../../../support/documents.ts")).compareTo(documents("1"));
+vi.doMock("../../../../../../src/channels/registry.ts", () => registry);
+const harness = await import("../../../../../support/harness.ts");
+const { documents } = await import("../../../../../../src/openapi/documents.ts");
+(await import("../../../../../support/documents.ts")).compareTo(documents("1"));
 
 const admin = (method: string, path: string, body?: object) => harness.admin(method, path, body, {});
 const call: typeof harness.call = (method, path, how) => harness.call(method, path, { ...how, bindings: {} });

@@ -4,9 +4,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { lastingPort } from "../support/world/lasting-port.ts";
+import { type Asked, clientOf, json } from "../../client/server.ts";
+import { lastingPort } from "../../support/world/lasting-port.ts";
 import { checkTypes, codeBelow, installedProject } from "./package.ts";
-import { type Asked, clientOf, json } from "./server.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { Chat } from "../../../src/model/chat.ts";
-import type { Client } from "../../support/harness.ts";
-import { team } from "./assignment-fixtures.ts";
+import type { Chat } from "../../../../src/model/chat.ts";
+import { team } from "../../../service/chats/assignment-fixtures.ts";
+import type { Client } from "../../../support/harness.ts";
 
 /**
  * A team with 25,000 chats. Every second one is Ann's, every third one is closed, and each waits.

@@ -1,9 +1,16 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import type { SearchIndexObject } from "../../../../src/index.ts";
-import { newId } from "../../../../src/model/id.ts";
-import { heldBy, NOTHING } from "../../../support/stored.ts";
-import { changeOf, EVERYTHING, limitIndexes, messageOf, newIndex, storedIn } from "./fixtures.ts";
+import type { SearchIndexObject } from "../../../../../src/index.ts";
+import { newId } from "../../../../../src/model/id.ts";
+import {
+  changeOf,
+  EVERYTHING,
+  limitIndexes,
+  messageOf,
+  newIndex,
+  storedIn,
+} from "../../../../service/search/object/fixtures.ts";
+import { heldBy, NOTHING } from "../../../../support/stored.ts";
 
 const chatId = newId("cht", null);
 const put = [messageOf(1, "FIRST WORD"), messageOf(2, "SECOND WORD")];

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { folded } from "../../../../src/model/folding.ts";
-import { newId } from "../../../../src/model/id.ts";
-import type { Candidate, CandidatesAsked, IndexedMessage } from "../../../../src/model/search-index.ts";
-import type { Random } from "../../../support/random.ts";
-import { changeOf, EVERYTHING, newIndex } from "./fixtures.ts";
+import { folded } from "../../../../../src/model/folding.ts";
+import { newId } from "../../../../../src/model/id.ts";
+import type { Candidate, CandidatesAsked, IndexedMessage } from "../../../../../src/model/search-index.ts";
+import { changeOf, EVERYTHING, newIndex } from "../../../../service/search/object/fixtures.ts";
+import type { Random } from "../../../../support/random.ts";
 
 interface Known extends IndexedMessage {
   chatId: string;

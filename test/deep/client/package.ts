@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { buildPackage } from "../../src/cli/package/build.ts";
+import { buildPackage } from "../../../src/cli/package/build.ts";
 
-const root = new URL("../..", import.meta.url).pathname;
+const root = new URL("../../..", import.meta.url).pathname;
 const run = promisify(execFile);
 
 /** Makes a project that has the package of `npm run package` installed. Returns its folder. */

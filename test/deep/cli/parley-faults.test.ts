@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { FROM_DEMO } from "../../src/cli/parley/connection.ts";
-import { Service } from "../../src/cli/parley/service.ts";
-import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "./fake-service.ts";
+import { FROM_DEMO } from "../../../src/cli/parley/connection.ts";
+import { Service } from "../../../src/cli/parley/service.ts";
+import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
 
 test("a 404 says when the key is that of the demo, because the command names no organization", async () => {
   const { url } = await fakeService({ error: "Chat not found", code: "chat_not_found" }, 404);
