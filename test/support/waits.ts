@@ -10,6 +10,9 @@ interface Wait {
 /** Polls of a test. */
 const isOfTest = (ms: number) => ms <= 3;
 
+/** Longer than any test. */
+const AN_HOUR_MS = 3_600_000;
+
 /** An isolate's timers for grants. Shorter ones share calls, and longer ones are deadlines. */
 const isOfGrant = (ms: number) => ms > 3 && ms <= 2_000 && ms !== 1_000;
 
@@ -77,18 +80,11 @@ export function stopWaits() {
   };
 }
 
-const LOOK_EVERY_MS = 20;
-
 /** Until the end of the test, no wait of this length ends, however long a busy machine takes for what ends it early. */
 export function holdWaits(ms: number): void {
-  const tick = scheduler.wait.bind(scheduler);
-  let isOver = false;
-  const spy = vi.spyOn(scheduler, "wait").mockImplementation(async (waited: number) => {
-    if (waited !== ms) await tick(waited);
-    else while (!isOver) await tick(LOOK_EVERY_MS);
-  });
-  onTestFinished(() => {
-    isOver = true;
-    spy.mockRestore();
-  });
+  const wait = scheduler.wait.bind(scheduler);
+  const spy = vi
+    .spyOn(scheduler, "wait")
+    .mockImplementation((given: number) => wait(given === ms ? AN_HOUR_MS : given));
+  onTestFinished(() => spy.mockRestore());
 }
