@@ -4,7 +4,7 @@ declare namespace Cloudflare {
     TEST_SEED: string;
     /** How many requests of each kind the tests of `fuzz` make; empty for as many as a quick run takes. */
     TEST_REQUESTS: string;
-    /** What the command of the models asks for, as JSON; empty in `npm test`. */
+    /** What the command of the models asks for, as JSON; empty in `npm run test:deep`. */
     TEST_MODELS: string;
     /** How many seeds walk the lists of chats; empty for a few. */
     TEST_WALKS: string;

@@ -53,6 +53,8 @@ test("after a click on a box, single keys mean the selection", async () => {
   const { desk, chats, page } = await threeWaiting();
   await page.getByRole("checkbox", { name: "Select Bob Two" }).check();
   await page.getByRole("checkbox", { name: "Select Cyd Three" }).check();
+  // The bar has the keys, once its code is there.
+  await bar(page).getByText("2 selected").waitFor();
   await page.keyboard.press("c");
   await page.locator(".toasts").getByText("2 chats closed").waitFor();
   expect(await states(desk, chats)).toEqual(["open waits", "closed", "closed"]);

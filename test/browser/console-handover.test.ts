@@ -102,6 +102,7 @@ test("closing gives a chat to the bot, and its undo makes it people's and as it 
   await page.keyboard.press("c");
   await page.getByRole("button", { name: "Reopen" }).waitFor();
   expect((await workOf(desk, id)).handler).toBe("bot");
+  await page.getByRole("button", { name: "Undo (z)" }).waitFor();
   await page.keyboard.press("z");
   await page.getByRole("button", { name: "Close", exact: true }).waitFor();
   await expect.poll(() => workOf(desk, id), SOON).toEqual({ handler: "people", state: "open", isUnanswered: false });

@@ -94,10 +94,23 @@ test("a chat that one tab opens is read on every tab, and no longer notified", a
   expect(told.notifications).toHaveLength(1);
 });
 
+/** In a page: what a tab remembers for four seconds, it remembers until `endMemory`. */
+function holdMemory(): void {
+  const { setTimeout } = globalThis;
+  const held: (() => void)[] = [];
+  const endMemory = () => {
+    Object.assign(globalThis, { setTimeout });
+    for (const run of held.splice(0)) run();
+  };
+  const holding = (run: () => void, ms?: number) => (ms === 4_000 ? held.push(run) : setTimeout(run, ms));
+  Object.assign(globalThis, { setTimeout: holding, endMemory });
+}
+
 /** A tab that was left when the one that told closed, before it told of the second chat. */
 async function closeBeforeTold(names: [string, string]) {
   const second = await desk.chat(names[1]);
   const { chat, tabs, told } = await openTabs(names[0], 2);
+  for (const tab of tabs) await tab.evaluate(holdMemory);
   await desk.writes(chat.address, "Hello");
   const { teller, others } = await whoTold(tabs, told);
   const left = others[0] as Page;
@@ -105,6 +118,9 @@ async function closeBeforeTold(names: [string, string]) {
   await teller.evaluate(() => Object.assign(globalThis, { setTimeout: () => 0 }));
   await writes(left, desk, names[1], second, "Hello");
   await teller.close();
+  const tabsThatWait = () => left.evaluate(async () => (await navigator.locks.query()).pending?.length);
+  await expect.poll(tabsThatWait).toBe(0);
+  await left.evaluate(() => (globalThis as unknown as { endMemory(): void }).endMemory());
   const both = names.map((name) => `${name}: New message · Site`);
   await expect.poll(() => shown(told)).toEqual(both);
   return { left, told };

@@ -11,6 +11,8 @@ import { type Red, type Report, redsOf, repeatOf, tableOf } from "./results.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const SERVICE = ["--project", "service", "--project", "deep-service-modules"];
+/** Only for files that are named. */
+const DEEP = ["--project", "deep-service"];
 const BROWSER = ["--project", "deep-browser"];
 /** The lines of Vitest's output that are shown if it has no report. */
 const LAST_LINES = 40;
@@ -73,7 +75,8 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
     "--outputFile",
     reportPath,
   ];
-  const chosen = [...(plan.browser ? BROWSER : SERVICE), ...plan.files, "--maxWorkers", String(plan.workers)];
+  const service = plan.files.length > 0 ? [...SERVICE, ...DEEP] : SERVICE;
+  const chosen = [...(plan.browser ? BROWSER : service), ...plan.files, "--maxWorkers", String(plan.workers)];
   const child = spawn("vitest", ["run", "--config", "test/vitest.config.ts", ...chosen, ...report], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],

@@ -6,7 +6,7 @@ import { onTestFinished, vi } from "vitest";
  * @param longMs a timer of this many milliseconds or more ends 50 times as fast
  * @param isHeld while it is true, no such timer ends, however long the test takes to get where it wants to be
  */
-export function hurry(longMs = 5_000, isHeld: () => boolean = () => false): void {
+export function hurry(longMs = 5_000, isHeld: (ms: number) => boolean = () => false): void {
   const start = setTimeout;
   let isOver = false;
   onTestFinished(() => {
@@ -16,7 +16,7 @@ export function hurry(longMs = 5_000, isHeld: () => boolean = () => false): void
     if (ms < longMs) return start(run, ms);
     const at = Date.now() + ms;
     const timer = setInterval(() => {
-      if (isHeld()) return;
+      if (isHeld(ms)) return;
       clearInterval(timer);
       // A stream of this test may still end its wait in the next one, whose date it must leave alone.
       if (!isOver && Date.now() < at) vi.setSystemTime(at);
@@ -26,11 +26,17 @@ export function hurry(longMs = 5_000, isHeld: () => boolean = () => false): void
   });
 }
 
-/** As `hurry`, but long timers end only after the test has called what this returns. */
-export function hurryLater(longMs?: number): () => void {
+/**
+ * As `hurry`, but long timers end only after the test has called what this returns.
+ * @param longestMs a longer timer never ends
+ */
+export function hurryLater(longMs?: number, longestMs = Number.POSITIVE_INFINITY): () => void {
   let isHeld = true;
-  hurry(longMs, () => isHeld);
+  hurry(longMs, (ms) => isHeld || ms > longestMs);
   return () => {
     isHeld = false;
   };
 }
+
+/** Hurries the timers after which a wait for events asks again whether it may go on, and never lets the wait end itself. */
+export const hurryChecks = () => hurryLater(5_000, 5_000);

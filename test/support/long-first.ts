@@ -9,9 +9,6 @@ const LONG_FILES = [
   "test/deep/storm/storm.test.ts",
   "test/simulate/delivery/delivery.test.ts",
 ];
-/** Few files, each of which takes longer than most. */
-const LONG_PROJECTS = ["deep-service-modules"];
-
 /** Begins with what takes long, so that the rest runs beside it. Else the last file would run alone. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -19,11 +16,8 @@ export class LongFirst extends BaseSequencer {
   }
 }
 
-/** Moves the long files and projects to the front, and leaves the others in their order. */
+/** Moves the long files to the front, and leaves the others in their order. */
 export function longFirst(files: TestSpecification[]): TestSpecification[] {
-  const longest = [
-    ...LONG_PROJECTS.flatMap((name) => files.filter(({ project }) => project.name === name)),
-    ...LONG_FILES.flatMap((path) => files.filter(({ moduleId }) => moduleId.endsWith(`/${path}`))),
-  ];
+  const longest = LONG_FILES.flatMap((path) => files.filter(({ moduleId }) => moduleId.endsWith(`/${path}`)));
   return [...new Set([...longest, ...files])];
 }

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { verifyWebhook } from "../../../src/client/verify-webhook.ts";
 import { API_KEY, begin, newHome, run, serve } from "../../cli/fake-service.ts";
 import { close, listen } from "../../support/fake-server.ts";
+import { lastingPort } from "../../support/world/lasting-port.ts";
 
 type Child = ReturnType<typeof begin>;
 
@@ -71,7 +72,7 @@ function eventOf(number: number) {
 }
 
 /** A developer's server. It answers with the given statuses, the last one forever. */
-async function newReceiver(statuses: number[] = [204]) {
+async function newReceiver(statuses: number[] = [204], onPort = 0) {
   const calls: { headers: IncomingMessage["headers"]; body: string }[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     let body = "";
@@ -79,7 +80,7 @@ async function newReceiver(statuses: number[] = [204]) {
     calls.push({ headers: request.headers, body });
     response.writeHead(statuses[Math.min(calls.length, statuses.length) - 1] ?? 204).end();
   };
-  const { url, server } = await serve(answer);
+  const { url, server } = await serve(answer, onPort);
   return { url: `${url}/hook`, server, calls, answer };
 }
 
@@ -199,7 +200,7 @@ test("a lost connection is reported, and no event is missed or repeated", async 
 
 test("events wait while the developer's server is not running", async () => {
   const feed = await FakeFeed.begin();
-  const receiver = await newReceiver();
+  const receiver = await newReceiver([204], await lastingPort());
   await close(receiver.server);
   const { child, line, note } = listening(feed, receiver.url, await newHome());
   await note();

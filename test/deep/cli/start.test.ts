@@ -265,7 +265,7 @@ test("a demo with a damaged file is replaced, and --verbose shows steps and requ
   const state = join(checkout, "damaged");
   await mkdir(state);
   await writeFile(join(state, "parley-demo.json"), "{");
-  const verbose = start("--port", "0", "--persist-to", state, "--verbose");
+  const verbose = start("--port", String(await lastingPort("localhost")), "--persist-to", state, "--verbose");
   const { list } = await verbose.lines();
   expect(verbose.stderr).toContain("! A new demo organization replaces the previous one: its file is damaged.\n");
   expect(verbose.stderr).toContain("✓ Created the database");
@@ -304,7 +304,7 @@ test("a build error of the Worker is shown, and wrangler's exit code is returned
   timeout: PATIENCE_MS,
 }, async () => {
   await writeFile(join(checkout, "src", "broken.ts"), "const x = ;\n");
-  const broken = start("src/broken.ts", "--port", "0");
+  const broken = start("src/broken.ts", "--port", String(await lastingPort("localhost")));
   expect(await broken.exit()).toBe(1);
   expect(broken.stderr).toContain('Unexpected ";"');
 });

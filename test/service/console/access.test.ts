@@ -13,7 +13,8 @@ import {
   newKey as newApiKey,
   newOrganization,
 } from "../../support/harness.ts";
-import { hurryLater } from "../../support/hurry.ts";
+import { hurryChecks } from "../../support/hurry.ts";
+import { untilDoorbells } from "../events/fixtures.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -388,8 +389,9 @@ test("Access is not asked about sessions that began without it", async () => {
 
 test("a request that waits asks Access's token again before it answers", async () => {
   const { access, memberId, organizationId, token, cookie } = await signedInMember(["events:read"]);
-  const goOn = hurryLater();
+  const goOn = hurryChecks();
   const waiting = access.browser(token, cookie)("GET", `/api/organizations/${organizationId}/events?from=now&wait=15`);
+  await untilDoorbells(organizationId);
   await admin("PATCH", `/members/${memberId}`, { permissions: [] });
   goOn();
   expectError(await waiting, 403, "permission_denied", /You lack the permission events:read/);

@@ -17,8 +17,9 @@ import {
   send,
 } from "../../support/harness.ts";
 import { heldDatabase } from "../../support/held-database.ts";
-import { hurryLater } from "../../support/hurry.ts";
+import { hurryChecks } from "../../support/hurry.ts";
 import { routesBelow } from "../../support/routes.ts";
+import { untilDoorbells } from "../events/fixtures.ts";
 
 const DAY_MS = 86_400_000;
 const ORGANIZATION = "/console/api/organizations/:organizationId";
@@ -227,9 +228,10 @@ test("only the question who is signed in prolongs a session, so that no late ans
 });
 
 test("an open stream ends when the member may no longer read events", async () => {
-  const { ask, at, ownerId } = await newMember(["events:read"]);
-  const goOn = hurryLater();
+  const { organizationId, ask, at, ownerId } = await newMember(["events:read"]);
+  const goOn = hurryChecks();
   const waiting = ask("GET", `${at}/events?from=now&wait=15`);
+  await untilDoorbells(organizationId);
   await admin("PATCH", `/members/${ownerId}`, { permissions: [] });
   goOn();
   expectError(await waiting, 403, "permission_denied", /events:read/);

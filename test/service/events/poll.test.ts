@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { countCalls } from "../../support/faults.ts";
 import { type Answer, admin, expectError, expectFaults, newChat, send } from "../../support/harness.ts";
-import { hurry, hurryLater } from "../../support/hurry.ts";
+import { hurry, hurryChecks, hurryLater } from "../../support/hurry.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { nameOf, newListener, newListenerWithChat, pageOf, report, untilDoorbells } from "./fixtures.ts";
 
@@ -75,7 +75,7 @@ test("a filtered poll waits for an event of its types, and its cursor skips the 
 
 test("a poll ends when its key is revoked", async () => {
   const { api, organizationId, keyId } = await newListenerWithChat();
-  const goOn = hurryLater();
+  const goOn = hurryChecks();
   const polled = api("GET", "/events?from=now&wait=30");
   await untilDoorbells(organizationId);
   expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
@@ -85,7 +85,7 @@ test("a poll ends when its key is revoked", async () => {
 
 test("a poll ends when its key loses the permission", async () => {
   const { api, organizationId, keyId } = await newListenerWithChat();
-  const goOn = hurryLater();
+  const goOn = hurryChecks();
   const polled = api("GET", "/events?from=now&wait=30");
   await untilDoorbells(organizationId);
   expect((await admin("PATCH", `/keys/${keyId}`, { permissions: ["chats:read"] })).status).toBe(200);

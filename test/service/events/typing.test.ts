@@ -12,8 +12,8 @@ import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { newListenerWithChat, openStream, pageOf, report, type Stream, untilDoorbells } from "./fixtures.ts";
 
 stopTheClock();
-// A stream that is being probed drops what somebody writes.
-beforeEach(() => neverRing(2_000));
+// A stream that is being probed drops what somebody writes, and one whose client reads nothing for 4 seconds is given up.
+beforeEach(() => neverRing(2_000, 4_000));
 
 /**
  * A stream that has its first frame, and hears what somebody writes.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { admin, newKey } from "../../support/harness.ts";
-import { hurryLater } from "../../support/hurry.ts";
+import { hurryChecks } from "../../support/hurry.ts";
 import { writeAsContact } from "../chats/inbound.ts";
 import { newListenerWithChat, report, untilDoorbells } from "../events/fixtures.ts";
 import { agent } from "./agent.ts";
@@ -23,7 +23,7 @@ test("a wait ends with the first message, and takes a place of the streams until
 test("a wait ends when its key is revoked", async () => {
   const { organizationId, chat } = await newListenerWithChat();
   const { key, secret } = await newKey(organizationId, { permissions: ["events:read"] });
-  const goOn = hurryLater();
+  const goOn = hurryChecks();
   const wait = agent(secret).use("wait_for_messages", { chatId: chat.id, seconds: 30 });
   await untilDoorbells(organizationId);
   await admin("DELETE", `/keys/${key.id}`);

@@ -188,8 +188,8 @@ test("what is overdue only gets an alarm, 20 at once, spread over half a minute"
   for (const object of objects) expect(await rowsOf(object, hasMessages)).toEqual([]);
 });
 
-test("400 overdue chats are called 20 at once, each once, also if another run comes meanwhile", () =>
-  checkCallsOf(400));
+test("1,200 overdue chats are called 20 at once, each once, also if another run comes meanwhile", () =>
+  checkCallsOf(1_200));
 
 test("if nothing is overdue, nothing is called and nothing is written", async () => {
   const { api, organizationId, channelId } = await newOrganization();

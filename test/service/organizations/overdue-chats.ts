@@ -32,7 +32,7 @@ export async function overdue(count: number) {
   return { ...place, objects, organization };
 }
 
-/** Checks that each of hundreds of overdue chats is called once, and 20 at once. Needs a stopped clock. */
+/** Checks that each of many overdue chats is called once, and 20 at once. Needs a stopped clock. */
 export async function checkCallsOf(chats: number): Promise<void> {
   const { organizationId, organization } = await overdue(1);
   await runInDurableObject(organization, (_object, { storage }) => {

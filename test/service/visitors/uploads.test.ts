@@ -16,6 +16,7 @@ import {
   send,
 } from "../../support/harness.ts";
 import { asUser, newToken, objectOf, signUser, visit } from "../../support/sockets.ts";
+import { until } from "../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { HOUR, MIB, newPlace, PNG, type Upload } from "./uploading.ts";
 
@@ -182,8 +183,11 @@ test("a chat that began with a file stays once the visitor has said who it is", 
   await upload();
   const { page } = await visit(channelId, { token });
   page.send({ type: "contact", name: "Ada" });
-  await page.rest();
-  expect((await chats())[0].contact.name).toBe("Ada");
+  await until(
+    "the chat has the name",
+    async () => (await chats())[0].contact.name,
+    (name) => name === "Ada",
+  );
   pass(25 * HOUR);
   await runAlarm(await objectOf(channelId, token));
   expect(await chats()).toHaveLength(1);

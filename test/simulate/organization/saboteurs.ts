@@ -57,7 +57,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
   },
 });
 
-/** These take up to 2,000 seeds, so `npm test` leaves them out. */
+/** These take up to 2,000 seeds, so `npm run test:deep` leaves them out. */
 const RARE_SABOTEURS = wrongVersions({
   "src/organizations/object/organization-object.ts": {
     "a report counts for another life": [

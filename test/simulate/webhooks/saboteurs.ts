@@ -155,7 +155,7 @@ export const PLAIN_SABOTEURS = wrongVersions({
   },
 });
 
-/** These take up to 1,000 seeds, so `npm test` leaves them out. */
+/** These take up to 1,000 seeds, so `npm run test:deep` leaves them out. */
 const RARE_SABOTEURS = wrongVersions({
   "src/webhooks/object/waker.ts": {
     "a wake-up waits for a chat that never answers": ["await withDeadline(clock, CALL_MS, wake);", "await wake();"],

@@ -1,7 +1,10 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
 import { crowdWith, idOf, idsOfCrowd, walked } from "./crowd-fixtures.ts";
+
+stopTheClock();
 
 /** Of 25,000 chats, one in `every` is the person's, or its contact opted out. The others have a person, or said yes. */
 const CROWDS = {

@@ -91,7 +91,7 @@ test("calls with the same new address wait for its save together, two seconds in
   const chat = await knownChat();
   const slow = gate("the save of the address");
   aroundCall("ORGANIZATIONS", "addAddresses", { before: slow.pass });
-  const endWaits = hurryLater(2_000);
+  const endWaits = hurryLater(2_000, 2_000);
   const first = watch(chat.says("BR.2"));
   await slow.reached();
   pass(2_000);

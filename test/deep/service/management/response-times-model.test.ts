@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { report, writeAsContact } from "../../service/chats/inbound.ts";
-import { crash, pass, stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
-import { conversationSums } from "../../service/management/conversation-sums.ts";
-import { breakObjects } from "../../support/faults.ts";
-import { admin, client, created, newChat, newKey, newOrganization, statsOf } from "../../support/harness.ts";
+import { report, writeAsContact } from "../../../service/chats/inbound.ts";
+import { crash, pass, stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
+import { conversationSums } from "../../../service/management/conversation-sums.ts";
+import { breakObjects } from "../../../support/faults.ts";
+import { admin, client, created, newChat, newKey, newOrganization, statsOf } from "../../../support/harness.ts";
 
 /**
  * The numbers of conversations against a plain model: random days of two chats and two members, with lost reports and

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
-import { RandomSearch } from "./search-acts.ts";
+import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
+import { RandomSearch } from "./random-acts.ts";
 
 /** `WALKS=1000` in the environment makes 1,000, and `SEED=7` the one that was red. */
 const SEEDS = env.TEST_SEED

@@ -1,11 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { Chat, Marketing } from "../../../src/model/chat.ts";
-import { newId } from "../../../src/model/id.ts";
-import type { Mentions } from "../../../src/model/note.ts";
-import { OPEN, type WorkStatus } from "../../../src/model/work-state.ts";
-import { type Client, client, newChannel, newKey, newOrganization } from "../../support/harness.ts";
-import { Random } from "../../support/random.ts";
+import type { Chat, Marketing } from "../../../../src/model/chat.ts";
+import { newId } from "../../../../src/model/id.ts";
+import type { Mentions } from "../../../../src/model/note.ts";
+import { OPEN, type WorkStatus } from "../../../../src/model/work-state.ts";
+import { type Client, client, newChannel, newKey, newOrganization } from "../../../support/harness.ts";
+import { Random } from "../../../support/random.ts";
 
 /** What a chat last reported of itself. Times are Unix milliseconds. */
 interface Reported {

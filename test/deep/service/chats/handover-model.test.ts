@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { handoverPlace, SILENT_AFTER } from "../../service/chats/handover-fixtures.ts";
-import { stopTheClock } from "../../service/chats/object/delivery/conversation.ts";
-import { MINUTE } from "../../service/chats/object/scheduled/fixtures.ts";
-import { breakObjects } from "../../support/faults.ts";
-import type { Answer } from "../../support/harness.ts";
-import { Random } from "../../support/random.ts";
+import { handoverPlace, SILENT_AFTER } from "../../../service/chats/handover-fixtures.ts";
+import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
+import { MINUTE } from "../../../service/chats/object/scheduled/fixtures.ts";
+import { breakObjects } from "../../../support/faults.ts";
+import type { Answer } from "../../../support/harness.ts";
+import { Random } from "../../../support/random.ts";
 
 /** `WALKS=100` in the environment makes 100, and `SEED=7` the one that was red. */
 const SEEDS = env.TEST_SEED

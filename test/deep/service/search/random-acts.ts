@@ -1,16 +1,16 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
-import { folded } from "../../../src/model/folding.ts";
-import type { Message } from "../../../src/model/message.ts";
-import { crash, newNetworkChannel, pass } from "../../service/chats/object/delivery/conversation.ts";
-import { DAY } from "../../service/chats/object/scheduled/fixtures.ts";
-import { newContact } from "../../service/inbound/fixtures.ts";
-import { fromTelegram, taken, telegramText } from "../../service/inbound/webhook-calls.ts";
-import { indexed } from "../../service/search/fixtures.ts";
-import { limitIndexes } from "../../service/search/object/fixtures.ts";
-import { randomFault } from "../../service/search/random-faults.ts";
-import { runAlarm } from "../../support/alarms.ts";
+import { folded } from "../../../../src/model/folding.ts";
+import type { Message } from "../../../../src/model/message.ts";
+import { crash, newNetworkChannel, pass } from "../../../service/chats/object/delivery/conversation.ts";
+import { DAY } from "../../../service/chats/object/scheduled/fixtures.ts";
+import { newContact } from "../../../service/inbound/fixtures.ts";
+import { fromTelegram, taken, telegramText } from "../../../service/inbound/webhook-calls.ts";
+import { indexed } from "../../../service/search/fixtures.ts";
+import { limitIndexes } from "../../../service/search/object/fixtures.ts";
+import { randomFault } from "../../../service/search/random-faults.ts";
+import { runAlarm } from "../../../support/alarms.ts";
 import {
   admin,
   type Client,
@@ -20,10 +20,10 @@ import {
   newChat,
   newKey,
   newOrganization,
-} from "../../support/harness.ts";
-import { fakeNetworks } from "../../support/networks.ts";
-import { Random } from "../../support/random.ts";
-import { heldBy, NOTHING } from "../../support/stored.ts";
+} from "../../../support/harness.ts";
+import { fakeNetworks } from "../../../support/networks.ts";
+import { Random } from "../../../support/random.ts";
+import { heldBy, NOTHING } from "../../../support/stored.ts";
 
 const PERMISSIONS = ["chats:read", "chats:write", "messages:read", "messages:send", "channels:write", "channels:read"];
 const UNLIMITED = { limit: 3_600_000, windowSeconds: 3_600 };

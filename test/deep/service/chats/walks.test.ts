@@ -1,9 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import type { Chat } from "../../../src/model/chat.ts";
-import { type Answer, admin, type Client, expectFaults, newOrganization } from "../../support/harness.ts";
-import { rowsRead } from "../../support/rows-read.ts";
+import type { Chat } from "../../../../src/model/chat.ts";
+import { type Answer, admin, type Client, expectFaults, newOrganization } from "../../../support/harness.ts";
+import { rowsRead } from "../../../support/rows-read.ts";
 import { listReader, type Walk, WalkedChats } from "./walked-chats.ts";
 
 const SEEDS = env.TEST_SEED
