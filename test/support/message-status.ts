@@ -4,13 +4,18 @@ import { asOwner } from "./as-owner.ts";
 import { admin } from "./harness.ts";
 import { until } from "./until.ts";
 
+type ChatStub = ReturnType<typeof env.CHATS.getByName>;
+
 // They ask as no key does: a key that looked until then would meet its rate limit.
 
-/** Waits until a message of a chat has a status. */
-export async function untilStatus(chatId: string, id: string, status: MessageStatus): Promise<void> {
-  const as = await ownerOf(chatId);
+/**
+ * Waits until a message of a chat has a status.
+ * @param object that of the chat, if the test counts who asks for it
+ */
+export async function untilStatus(chatId: string, id: string, status: MessageStatus, object?: ChatStub): Promise<void> {
+  const as = await ownerOf(object ?? env.CHATS.getByName(chatId));
   const read = async () => {
-    const answer = await env.CHATS.getByName(chatId).get(as, id);
+    const answer = await (object ?? env.CHATS.getByName(chatId)).get(as, id);
     return answer.outcome === "ok" ? (JSON.parse(answer.doc) as Message).status : answer.outcome;
   };
   await until(`the message is ${status}`, read, (seen) => seen === status);
@@ -18,7 +23,7 @@ export async function untilStatus(chatId: string, id: string, status: MessageSta
 
 /** Waits until this many attempts of a message are stored. @returns their outcomes, in order */
 export async function untilAttempts(chatId: string, id: string, count: number): Promise<string[]> {
-  const as = await ownerOf(chatId);
+  const as = await ownerOf(env.CHATS.getByName(chatId));
   const read = async () => {
     const answer = await env.CHATS.getByName(chatId).attempts(as, id);
     return answer.outcome === "ok" ? answer.history.attempts.map(({ outcome }) => outcome) : [];
@@ -35,8 +40,8 @@ export async function untilQueueIsEmpty(chatId: string): Promise<void> {
   );
 }
 
-async function ownerOf(chatId: string) {
-  const owner = await env.CHATS.getByName(chatId).owner();
+async function ownerOf(object: ChatStub) {
+  const owner = await object.owner();
   if (!owner) throw new Error("The chat has no owner");
   return asOwner(owner.organizationId);
 }

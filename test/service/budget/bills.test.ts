@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { runAlarm } from "../../support/alarms.ts";
 import { newChat, newOrganization, send } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
 import { accept, acceptAs, fakeNetworks } from "../../support/networks.ts";
 import { asUser, newSite, signUser, visit } from "../../support/sockets.ts";
 import { until } from "../../support/until.ts";
@@ -120,7 +121,7 @@ test("a message to a visitor whose page is open, delivered and read", async () =
   const { message } = await page.pastStatuses();
   page.send({ type: "delivered", seq: message.seq });
   page.send({ type: "read", seq: message.seq });
-  await page.rest();
+  await untilStatus(chatId, message.id, "READ", ofChat);
   pass(MINUTE_MS);
   await ring(ofChat);
   await ring(ofKey);
@@ -143,7 +144,7 @@ test("a visitor's day: three visits, five questions, five answers that are read"
       after = message.seq;
       page.send({ type: "delivered", seq: after });
       page.send({ type: "read", seq: after });
-      await page.rest();
+      await untilStatus(chatId, message.id, "READ", ofChat);
       pass(MINUTE_MS);
       await ring(ofChat);
       await ring(ofKey);
