@@ -166,7 +166,7 @@ const PLACES: [rule: string, path: string, hits: boolean][] = [
   ["own-patience", "test/bench/bench.test.ts", true],
   ["poll-without-end", "test/unit/events/stream.test.ts", true],
   ["poll-without-end", "test/support/until.ts", false],
-  ["sleep", "test/cli/parley.test.ts", true],
+  ["sleep", "test/cli/long.test.ts", true],
   ["sleep", "test/browser/console.ts", true],
   ["sleep", "test/deep/storm/storm.ts", false],
   ["sleep", "src/platform/clock.ts", false],

@@ -9,6 +9,7 @@ const LONG_FILES = [
   "test/deep/storm/storm.test.ts",
   "test/simulate/delivery/delivery.test.ts",
 ];
+
 /** Begins with what takes long, so that the rest runs beside it. Else the last file would run alone. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -13,9 +13,11 @@ type ChatStub = ReturnType<typeof env.CHATS.getByName>;
  * @param object that of the chat, if the test counts who asks for it
  */
 export async function untilStatus(chatId: string, id: string, status: MessageStatus, object?: ChatStub): Promise<void> {
-  const as = await ownerOf(object ?? env.CHATS.getByName(chatId));
+  // A stub is of no more use after an eviction.
+  const ask = () => object ?? env.CHATS.getByName(chatId);
+  const as = await ownerOf(ask());
   const read = async () => {
-    const answer = await (object ?? env.CHATS.getByName(chatId)).get(as, id);
+    const answer = await ask().get(as, id);
     return answer.outcome === "ok" ? (JSON.parse(answer.doc) as Message).status : answer.outcome;
   };
   await until(`the message is ${status}`, read, (seen) => seen === status);

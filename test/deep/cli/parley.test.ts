@@ -1,13 +1,13 @@
-import { chatTests } from "../../cli/parley/chats.ts";
-import { demoTests } from "../../cli/parley/demo.ts";
-import { doctorTests, soundSetupTest } from "../../cli/parley/doctor.ts";
-import { eventTests } from "../../cli/parley/events.ts";
-import { fileTests } from "../../cli/parley/files.ts";
-import { Place } from "../../cli/parley/fixtures.ts";
-import { loginTests } from "../../cli/parley/login.ts";
-import { messageTests } from "../../cli/parley/messages.ts";
-import { operatorTests } from "../../cli/parley/operator.ts";
-import { webhookTests } from "../../cli/parley/webhooks.ts";
+import { chatTests } from "./parley/chats.ts";
+import { demoTests } from "./parley/demo.ts";
+import { doctorTests } from "./parley/doctor.ts";
+import { eventTests } from "./parley/events.ts";
+import { fileTests } from "./parley/files.ts";
+import { Place } from "./parley/fixtures.ts";
+import { loginTests } from "./parley/login.ts";
+import { messageTests } from "./parley/messages.ts";
+import { operatorTests } from "./parley/operator.ts";
+import { webhookTests } from "./parley/webhooks.ts";
 
 const placeOf = Place.ofFile();
 
@@ -19,5 +19,4 @@ operatorTests(placeOf);
 loginTests(placeOf);
 webhookTests(placeOf);
 eventTests(placeOf);
-soundSetupTest(placeOf);
 doctorTests(placeOf);

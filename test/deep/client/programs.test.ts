@@ -5,7 +5,6 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { Parley } from "../../../src/client/index.ts";
-import { Place } from "../../cli/parley/fixtures.ts";
 import {
   type Channel,
   createChannel,
@@ -14,6 +13,7 @@ import {
   createOrganization,
 } from "../../support/world/factories.ts";
 import { caller } from "../../support/world/world.ts";
+import { Place } from "../cli/parley/fixtures.ts";
 import { codeOf } from "./package.ts";
 
 const placeOf = Place.ofFile();

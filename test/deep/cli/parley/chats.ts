@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createKey } from "../../support/world/factories.ts";
+import { createKey } from "../../../support/world/factories.ts";
 import type { Place } from "./fixtures.ts";
 import { newChat } from "./made.ts";
 

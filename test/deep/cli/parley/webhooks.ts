@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createKey, createOrganization } from "../../support/world/factories.ts";
+import { createKey, createOrganization } from "../../../support/world/factories.ts";
 import type { Place } from "./fixtures.ts";
 
 /** The webhooks of an organization, as the operator and as a client. */

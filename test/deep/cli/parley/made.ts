@@ -1,4 +1,4 @@
-import { createChannel, createChat, createKey, createOrganization } from "../../support/world/factories.ts";
+import { createChannel, createChat, createKey, createOrganization } from "../../../support/world/factories.ts";
 import type { Place } from "./fixtures.ts";
 
 /** A chat in a new organization, and the environment of a client that may write to it. `botToken` makes it a Telegram chat. */

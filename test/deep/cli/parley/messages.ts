@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { Follower } from "../../../src/cli/parley/follow.ts";
-import { Service } from "../../../src/cli/parley/service.ts";
+import { Follower } from "../../../../src/cli/parley/follow.ts";
+import { Service } from "../../../../src/cli/parley/service.ts";
 import type { Place } from "./fixtures.ts";
 import { newChat } from "./made.ts";
 import { Wire } from "./wire.ts";

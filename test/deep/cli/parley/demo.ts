@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { demoPath } from "../../../src/cli/demo-file.ts";
-import { createDemo, findDemo } from "../../../src/cli/local/demo.ts";
+import { demoPath } from "../../../../src/cli/demo-file.ts";
+import { createDemo, findDemo } from "../../../../src/cli/local/demo.ts";
 import type { Place } from "./fixtures.ts";
 
 /** The demo organization of `npm start`, from one start to the next. */

@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll } from "vitest";
-import { migrate } from "../../../src/cli/local/server.ts";
-import { bundle } from "../../support/bundle.ts";
-import { type TelegramServer, telegramServer } from "../../support/telegram-server.ts";
-import { newSecrets, type Secrets, startWorkers, workerOptions } from "../../support/world/workers.ts";
-import { caller, type World, worldAt } from "../../support/world/world.ts";
-import { copyCheckout } from "../checkout.ts";
+import { migrate } from "../../../../src/cli/local/server.ts";
+import { copyCheckout } from "../../../cli/checkout.ts";
+import { bundle } from "../../../support/bundle.ts";
+import { type TelegramServer, telegramServer } from "../../../support/telegram-server.ts";
+import { newSecrets, type Secrets, startWorkers, workerOptions } from "../../../support/world/workers.ts";
+import { caller, type World, worldAt } from "../../../support/world/world.ts";
 
-const root = new URL("../../..", import.meta.url).pathname;
+const root = new URL("../../../..", import.meta.url).pathname;
 /** Of `wrangler.toml`: so the database lies where `npm start` has it. */
 const DATABASE = "00000000-0000-0000-0000-000000000000";
 const REQUIRED = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createChannel, createOrganization } from "../../support/world/factories.ts";
+import { createChannel, createOrganization } from "../../../support/world/factories.ts";
 import type { Place } from "./fixtures.ts";
 import { newChat } from "./made.ts";
 

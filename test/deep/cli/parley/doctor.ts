@@ -1,8 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { writeDemo } from "../../../src/cli/demo-file.ts";
-import { createChannel } from "../../support/world/factories.ts";
+import { writeDemo } from "../../../../src/cli/demo-file.ts";
+import { createChannel } from "../../../support/world/factories.ts";
 import type { Place, Ran } from "./fixtures.ts";
 import { newChat } from "./made.ts";
 
@@ -14,8 +14,8 @@ function doctorOf(place: Place, env: Record<string, string> = {}, organization =
   return place.run(["doctor", "--state", place.state, "--organization", organization], env);
 }
 
-/** What `parley doctor` prints if there is no problem. */
-export function soundSetupTest(placeOf: () => Place): void {
+/** What `parley doctor` finds. */
+export function doctorTests(placeOf: () => Place): void {
   test("doctor finds no problem in a valid setup and exits with 0", async () => {
     const { organization, channelId, env } = await newChat(placeOf(), BOT_TOKEN);
     onTestFinished(() => void (placeOf().telegram.webhook = null));
@@ -35,10 +35,7 @@ export function soundSetupTest(placeOf: () => Place): void {
     ]);
     expect(stdout).not.toMatch(/^[✗!]/m);
   });
-}
 
-/** The problems that `parley doctor` finds. */
-export function doctorTests(placeOf: () => Place): void {
   const doctor = (env: Record<string, string> = {}, organization?: string) => doctorOf(placeOf(), env, organization);
 
   test("doctor --json lists each check with its advice", async () => {

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { Parley, type ParleyEvent, verifyWebhook } from "../../../src/client/index.ts";
-import { close, listen } from "../../support/fake-server.ts";
-import { createChannel, createChat, createKey, createOrganization } from "../../support/world/factories.ts";
+import { Parley, type ParleyEvent, verifyWebhook } from "../../../../src/client/index.ts";
+import { close, listen } from "../../../support/fake-server.ts";
+import { createChannel, createChat, createKey, createOrganization } from "../../../support/world/factories.ts";
 import type { Place } from "./fixtures.ts";
 import { Wire } from "./wire.ts";
 

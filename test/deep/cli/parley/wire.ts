@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { lastingPort } from "../../support/world/lasting-port.ts";
+import { lastingPort } from "../../../support/world/lasting-port.ts";
 
 /** A wire to a service, which can be cut and mended. */
 export class Wire {
