@@ -94,33 +94,58 @@ test("a chat that one tab opens is read on every tab, and no longer notified", a
   expect(told.notifications).toHaveLength(1);
 });
 
-/** In a page: what a tab remembers for four seconds, it remembers until `endMemory`. */
-function holdMemory(): void {
+const REMEMBERED_MS = 4_000;
+/** When a tab of these tests hears of the second chat, after the first. */
+const SECOND_MS = 1_234;
+
+/** In a page: its clock stands, and the timers by which it remembers a chat are held until the test runs them. */
+function holdMemory([rememberedMs, secondMs]: number[]): void {
   const { setTimeout } = globalThis;
-  const held: (() => void)[] = [];
-  const endMemory = () => {
-    Object.assign(globalThis, { setTimeout });
-    for (const run of held.splice(0)) run();
+  const began = Date.now();
+  let held: (() => void)[] = [];
+  const setClock = (ms: number) => Object.assign(Date, { now: () => began + ms });
+  const runTimers = (isLast: boolean) => {
+    if (isLast) Object.assign(globalThis, { setTimeout });
+    const due = held;
+    held = [];
+    for (const run of due) run();
   };
-  const holding = (run: () => void, ms?: number) => (ms === 4_000 ? held.push(run) : setTimeout(run, ms));
-  Object.assign(globalThis, { setTimeout: holding, endMemory });
+  const holding = (run: () => void, ms?: number) =>
+    ms === rememberedMs || ms === secondMs ? held.push(run) : setTimeout(run, ms);
+  setClock(0);
+  Object.assign(globalThis, { setTimeout: holding, setClock, runTimers });
 }
 
-/** A tab that was left when the one that told closed, before it told of the second chat. */
-async function closeBeforeTold(names: [string, string]) {
+const setClock = (page: Page, at: number) =>
+  page.evaluate((ms) => (globalThis as unknown as { setClock(ms: number): void }).setClock(ms), at);
+/** @param isLast whether the timers after it are the page's own again */
+const runTimers = (page: Page, isLast: boolean) =>
+  page.evaluate((last) => (globalThis as unknown as { runTimers(last: boolean): void }).runTimers(last), isLast);
+
+/**
+ * A tab that was left when the one that told closed, before it told of the second chat.
+ * @param forgets whether the tab that is left has forgotten the first chat by then
+ */
+async function closeBeforeTold(names: [string, string], forgets = false) {
   const second = await desk.chat(names[1]);
   const { chat, tabs, told } = await openTabs(names[0], 2);
-  for (const tab of tabs) await tab.evaluate(holdMemory);
+  for (const tab of tabs) await tab.evaluate(holdMemory, [REMEMBERED_MS, SECOND_MS]);
   await desk.writes(chat.address, "Hello");
+  for (const tab of tabs) await row(tab, names[0]).getByText("Hello").waitFor();
   const { teller, others } = await whoTold(tabs, told);
   const left = others[0] as Page;
   // It waits, because a person is told every few seconds only. Here it waits until it closes.
   await teller.evaluate(() => Object.assign(globalThis, { setTimeout: () => 0 }));
+  await setClock(left, SECOND_MS);
   await writes(left, desk, names[1], second, "Hello");
+  if (forgets) {
+    await setClock(left, REMEMBERED_MS);
+    await runTimers(left, false);
+  }
   await teller.close();
   const tabsThatWait = () => left.evaluate(async () => (await navigator.locks.query()).pending?.length);
   await expect.poll(tabsThatWait).toBe(0);
-  await left.evaluate(() => (globalThis as unknown as { endMemory(): void }).endMemory());
+  await runTimers(left, true);
   const both = names.map((name) => `${name}: New message · Site`);
   await expect.poll(() => shown(told)).toEqual(both);
   return { left, told };
@@ -129,6 +154,10 @@ async function closeBeforeTold(names: [string, string]) {
 test("what a tab has not told when it closes, another one tells and counts", async () => {
   const { left } = await closeBeforeTold(["Flo First", "Sam Second"]);
   await haveTitle([left], "(2) Inbox · Parley");
+});
+
+test("a tab that has forgotten the first chat of which it heard still tells of the second", async () => {
+  await closeBeforeTold(["Ivo First", "Ina Second"], true);
 });
 
 test("what a tab has told before it closes, another one does not tell again", async () => {

@@ -77,6 +77,13 @@ test("a held run always delays the same kinds of calls, others in another file, 
   expect(one).not.toEqual(other);
 });
 
+test("a held run delays the first 100 calls of a kind for long, and later ones less", () => {
+  const delays = new Delays("held", 1, "a");
+  const kinds = Array.from({ length: 400 }, (_, kind) => `to CHATS.method${kind}`);
+  const held = kinds.find((kind) => delays.next(kind) > 0) ?? "";
+  expect(Array.from({ length: 101 }, () => delays.next(held))).toEqual([...Array(99).fill(500), 50, 50]);
+});
+
 test("JITTER names a mode and a seed, and nothing else", () => {
   expect(settingsOf("slow:42")).toEqual({ mode: "slow", seed: 42 });
   expect([settingsOf(""), settingsOf(undefined)]).toEqual([null, null]);

@@ -4,7 +4,8 @@ import { Random } from "../support/random.ts";
  * How a run disturbs time.
  * - `slow`: calls, responses, alarms and timers come up to 50 ms late, and a few of them 500 ms.
  * - `fast`: pauses below 50 ms last no time at all.
- * - `held`: some kinds of calls, such as each call of one method, always come late; all others do as ever.
+ * - `held`: some kinds of calls, such as each call of one method, always come late; all others do as ever. After the
+ *   first hundred of a kind in a file they come less late, so that tests of many calls end.
  */
 export type Mode = "slow" | "fast" | "held";
 
@@ -17,9 +18,12 @@ const SHORT_MS = 50;
 const SHARES = [0.02, 0.08, 0.25];
 /** Of the late steps, this share is very late. */
 const RARE_SHARE = 0.02;
-/** The share of kinds of calls that a test file holds, and for how long, in milliseconds. */
+/** The share of kinds of calls that a test file holds. */
 const HELD_SHARE = 0.03;
+/** For how long, in milliseconds: the first calls of a kind, and the rest. */
 const HELD_MS = 500;
+const HELD_LATER_MS = 50;
+const HELD_FIRST = 100;
 
 /** The delays of one test file, determined by the run's seed and the file's name. */
 export class Delays {
@@ -27,6 +31,8 @@ export class Delays {
   readonly #salt: string;
   readonly #random: Random;
   readonly #share: number;
+  /** Whether calls of a kind are held, and how many there were. */
+  readonly #kinds = new Map<string, [isHeld: boolean, calls: number]>();
 
   constructor(mode: Mode, seed: number, file: string) {
     this.#mode = mode;
@@ -40,11 +46,19 @@ export class Delays {
    * @param kind of call, if it has one, and whether it leaves or returns
    */
   next(kind = ""): number {
-    if (this.#mode === "held") {
-      return kind !== "" && new Random(hashOf(`${this.#salt} ${kind}`)).next() < HELD_SHARE ? HELD_MS : 0;
-    }
+    if (this.#mode === "held") return kind === "" ? 0 : this.#held(kind);
     if (this.#mode === "fast" || this.#random.next() >= this.#share) return 0;
     return this.#random.next() < RARE_SHARE ? RARE_MS : this.#random.between(0, USUAL_MS);
+  }
+
+  #held(kind: string): number {
+    const [isHeld, calls] = this.#kinds.get(kind) ?? [
+      new Random(hashOf(`${this.#salt} ${kind}`)).next() < HELD_SHARE,
+      0,
+    ];
+    this.#kinds.set(kind, [isHeld, calls + 1]);
+    if (!isHeld) return 0;
+    return calls < HELD_FIRST ? HELD_MS : HELD_LATER_MS;
   }
 
   /** How long a timer of `ms` takes. */

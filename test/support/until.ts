@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { onTestFinished } from "vitest";
 
 // For the Workers runtime. A poll, because a promise that one object resolves would continue another object in its
@@ -5,14 +6,17 @@ import { onTestFinished } from "vitest";
 // its waits, too.
 const wait = scheduler.wait.bind(scheduler);
 
-/** Long enough for a busy machine, and less than a test may take: what is missing is then in the test's error. */
-const PATIENCE_MS = 20_000;
+/**
+ * Long enough for a busy machine, and less than a test may take: what is missing is then in the test's error. Under
+ * jitter, 50 calls in a row may be late by a second each.
+ */
+const PATIENCE_MS = env.TEST_JITTER ? 100_000 : 20_000;
 const LOOK_EVERY_MS = 1;
 /** What takes long is looked at less often: looks are work too, and hold up what is waited for. */
 const LOOK_AT_LEAST_EVERY_MS = 20;
 
 /**
- * Looks until it sees what the test waits for, and gives up after 20 seconds.
+ * Looks until it sees what the test waits for, and gives up after 20 seconds, under jitter after 100.
  * @param what completes "until …" in the error
  * @param isDone whether this is it; otherwise, anything truthy is
  * @returns what it saw last

@@ -34,7 +34,10 @@ interface Reported {
 }
 
 /** The chats that wait for a notification, by id and reason. `isOwn`: this tab led when it heard of it. */
-const waiting = new Map<string, [place: Place, chatId: string, why: Why, text: string, isOwn: boolean]>();
+const waiting = new Map<
+  string,
+  [heardAt: number, place: Place, chatId: string, why: Why, text: string, isOwn: boolean]
+>();
 const shown = new Map<string, Notification>();
 let notifiedAt = 0;
 
@@ -52,7 +55,7 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   const wait = (why: Why, text: string) => {
     const after = isLeading ? notifiedAt + EVERY_MS - Date.now() : EVERY_MS;
     if (waiting.size === 0) setTimeout(() => void tellWaiting(place), after);
-    waiting.set(chatId + why, [place, chatId, why, text, isLeading]);
+    waiting.set(chatId + why, [Date.now(), place, chatId, why, text, isLeading]);
   };
   if (type === "message.received") wait("message", "New message");
   if (isLeading) {
@@ -81,13 +84,21 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
     concerns(`${nameOf(note.author)} mentioned you`);
 }
 
-async function tellWaiting({ organization, to }: Place): Promise<void> {
+async function tellWaiting(here: Place): Promise<void> {
+  if (!leading) {
+    for (const [key, [heardAt]] of waiting) {
+      const left = heardAt + EVERY_MS - Date.now();
+      // The rest is newer, and the leading tab may not have told of it.
+      if (left > 0) return void setTimeout(() => void tellWaiting(here), left);
+      waiting.delete(key);
+    }
+    return;
+  }
   const texts = new Map<string, [title: string, text: string]>();
   const now = [...waiting.values()];
   waiting.clear();
-  if (!leading) return;
   notifiedAt = Date.now();
-  for (const [place, id, why, text, isOwn] of now) {
+  for (const [, place, id, why, text, isOwn] of now) {
     // The tab that led before has shown it.
     if (!isOwn && unread.value.has(id)) continue;
     const chat = await wantedChat(place, id, why);
@@ -97,8 +108,9 @@ async function tellWaiting({ organization, to }: Place): Promise<void> {
   }
   await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   const left = [...texts].filter(([id]) => unread.value.has(id));
-  if (left.length > MOST_AT_ONCE) show("many", `${left.length} chats are new to you`, organization.name, to("inbox"));
-  else for (const [id, [title, text]] of left) show(id, title, text, to(`inbox/${id}`));
+  if (left.length > MOST_AT_ONCE)
+    show("many", `${left.length} chats are new to you`, here.organization.name, here.to("inbox"));
+  else for (const [id, [title, text]] of left) show(id, title, text, here.to(`inbox/${id}`));
 }
 
 /** The chat, if the person wants notifications of it. Else it is not unread for this reason. */
