@@ -1,5 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import type * as Worker from "../../src/index.ts";
+import { ringSoon } from "./timers.ts";
 import { until } from "./until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a mixin's constructor has this type
@@ -46,6 +47,12 @@ function withWatchedWork<T extends ObjectClass>(objectClass: T): T {
     }
   };
 }
+
+/** How long an alarm waits for its work. */
+const RING_MS = 5_000;
+
+/** Until the end of the test, an alarm waits for its work no longer than a moment: the test holds that work. */
+export const hurryAlarms = () => ringSoon(RING_MS);
 
 /** The maximum number of alarms in a row, each due at once: more are a loop. */
 const MAX_ROUNDS = 100;

@@ -3,7 +3,7 @@ import { onTestFinished, vi } from "vitest";
 import type { NAMESPACES } from "./faults.ts";
 
 /** Calls to objects have deadlines of this many milliseconds or more. */
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 3_000;
 /** Those of whole runs are longer, and are not hurried. */
 const LONGEST_CALL_MS = 60_000;
 const LOOK_EVERY_MS = 5;

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, expect, test, vi } from "vitest";
 import { admitAfter, aroundCall, countHops } from "../../support/faults.ts";
 import { admin, client, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
-import { neverRing } from "../../support/never-ring.ts";
+import { neverRing } from "../../support/timers.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 stopTheClock();

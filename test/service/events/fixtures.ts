@@ -6,6 +6,7 @@ import { runAlarm } from "../../support/alarms.ts";
 import { lookInto } from "../../support/canaries.ts";
 import { type Client, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
 import { until } from "../../support/until.ts";
+import { pass } from "../chats/object/delivery/conversation.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its event
 export type AnyEvent = any;
@@ -28,6 +29,20 @@ export async function newListenerWithChat() {
 /** The chat reports its events to its organization. */
 export async function report(chatId: string): Promise<void> {
   expect(await runAlarm(env.CHATS.getByName(chatId))).toBe(true);
+}
+
+/** An organization with chats that know that a client listens, in a calm second. */
+export async function listenedChats(count: number) {
+  const listener = await newListener({ rateLimit: { limit: 1_000, windowSeconds: 1 } });
+  const chatIds: string[] = [];
+  while (chatIds.length < count) chatIds.push((await newChat(listener.api, listener.channelId)).id);
+  const stream = await openStream(listener.secret, "types=message.created");
+  for (const chatId of chatIds) {
+    await report(chatId);
+    pass(200);
+  }
+  pass(2_000);
+  return { ...listener, stream, chatIds };
 }
 
 /** Reads a page, which must be a 200. `query` is without the question mark. */

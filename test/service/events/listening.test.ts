@@ -1,34 +1,12 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { aroundCall, countCalls, replaceMethod } from "../../support/faults.ts";
-import { admin, expectError, newChat, send } from "../../support/harness.ts";
+import { admin, expectError, send } from "../../support/harness.ts";
 import { until } from "../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
-import { nameOf, newListener, newListenerWithChat, openStream, pageOf, report } from "./fixtures.ts";
+import { listenedChats, nameOf, newListenerWithChat, openStream, report } from "./fixtures.ts";
 
 stopTheClock();
-
-/** An organization with chats that know that a client listens, in a calm second. */
-async function listenedChats(count: number) {
-  const listener = await newListener({ rateLimit: { limit: 1_000, windowSeconds: 1 } });
-  const chatIds: string[] = [];
-  while (chatIds.length < count) chatIds.push((await newChat(listener.api, listener.channelId)).id);
-  const stream = await openStream(listener.secret, "types=message.created");
-  for (const chatId of chatIds) {
-    await report(chatId);
-    pass(200);
-  }
-  pass(2_000);
-  return { ...listener, stream, chatIds };
-}
-
-/** Runs the alarms that are due by now. */
-async function ringDue(chatIds: string[]): Promise<void> {
-  for (const chatId of chatIds) {
-    const at = await alarmOf(env.CHATS.getByName(chatId));
-    if (at !== null && at <= Date.now()) await report(chatId);
-  }
-}
 
 /** Makes each report fail. @returns how many there were */
 function failingReports(properties: object): () => number {
@@ -41,30 +19,6 @@ function failingReports(properties: object): () => number {
 }
 
 const OVERLOADED = { retryable: true, overloaded: true };
-
-test("1,000 sends in 100 chats with one listener make at most 300 reports, and all events are in the feed", async () => {
-  const { api, stream, chatIds } = await listenedChats(100);
-  const { cursor } = await pageOf(api, "from=now");
-  const reports = countCalls("ORGANIZATIONS", "report");
-  for (let second = 0; second < 10; second++) {
-    for (let first = 0; first < chatIds.length; first += 10) {
-      await Promise.all(chatIds.slice(first, first + 10).map((chatId) => send(api, chatId)));
-      pass(100);
-      if (first % 50 === 40) await ringDue(chatIds);
-    }
-  }
-  expect(reports()).toBeLessThanOrEqual(300);
-  pass(60_000);
-  await ringDue(chatIds);
-  let found = 0;
-  for (let [after, hasMore] = [cursor, true]; hasMore; ) {
-    const page = await pageOf(api, `limit=100&after=${after}`);
-    found += page.events.length;
-    [after, hasMore] = [page.cursor, page.hasMore];
-  }
-  expect(found).toBe(1_000);
-  await stream.close();
-});
 
 test("after a time of many reports, a message that comes alone is reported at once again", async () => {
   const { api, stream, chatIds } = await listenedChats(3);

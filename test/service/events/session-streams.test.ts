@@ -3,7 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { OWN_PAGE, signIn } from "../../support/console.ts";
 import { call, expectError, send } from "../../support/harness.ts";
-import { neverRing } from "../../support/never-ring.ts";
+import { neverRing } from "../../support/timers.ts";
 import { until, untilLength } from "../../support/until.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { nameOf, newListenerWithChat, openStream, report, Stream, untilDoorbells } from "./fixtures.ts";

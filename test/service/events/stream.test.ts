@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { admin, call, expectError, newChat, send } from "../../support/harness.ts";
 import { hurry, hurryLater } from "../../support/hurry.ts";
-import { neverRing } from "../../support/never-ring.ts";
+import { neverRing } from "../../support/timers.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import {
   nameOf,

@@ -4,9 +4,9 @@ import { ContactAddresses } from "../../../src/chats/object/contact-addresses.ts
 import { replaceMethod } from "../../support/faults.ts";
 import { admin, client, expectFaults, newKey, send } from "../../support/harness.ts";
 import { hurryLater } from "../../support/hurry.ts";
-import { neverRing } from "../../support/never-ring.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { newToken, visit } from "../../support/sockets.ts";
+import { neverRing } from "../../support/timers.ts";
 import { until } from "../../support/until.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { newListenerWithChat, openStream, pageOf, report, type Stream, untilDoorbells } from "./fixtures.ts";

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { breakObject } from "../../support/faults.ts";
 import { expectError, newChat, send } from "../../support/harness.ts";
+import { ringSoon } from "../../support/timers.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { linesOf } from "../export/fixtures.ts";
 import { nameOf, newListenerWithChat, openStream, pageOf, report } from "./fixtures.ts";
@@ -65,6 +66,8 @@ test("once a chat can be read again, its events are in the feed, and a later fau
 test("a stream stays open while a chat can't be read, and goes on with it or without it", async () => {
   const { api, chat, badId, lastId, secret } = await placeWithBadChat("events");
   const { cursor } = await pageOf(api);
+  // After this time, the feed is read again.
+  ringSoon(3_000);
   const stream = await openStream(secret, `after=${cursor}`);
   expect(await stream.next()).toMatchObject({ id: cursor });
   pass(120_000);

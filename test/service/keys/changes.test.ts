@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { aroundCall, aroundQueries, breakDirectory, breakObjects, OUTAGES, outageError } from "../../support/faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
-import { neverRing } from "../../support/never-ring.ts";
+import { neverRing } from "../../support/timers.ts";
 import { CHANGES } from "./key-changes.ts";
 
 /** A key of a new organization that its object knows. */

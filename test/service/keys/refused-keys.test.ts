@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
 import { admitAfter, countRoundTrips } from "../../support/faults.ts";
 import { admin, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
-import { neverRing } from "../../support/never-ring.ts";
+import { neverRing } from "../../support/timers.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 
 stopTheClock();

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { METRICS } from "../../../src/management/metrics-text.ts";
 import { writeOpaque } from "../../../src/model/opaque.ts";
 import { runAlarm } from "../../support/alarms.ts";
+import { hurryDeadlines } from "../../support/deadlines.ts";
 import { breakDirectory, breakObject, countHops } from "../../support/faults.ts";
 import {
   admin,
@@ -244,6 +245,7 @@ test("for 15 seconds the Worker remembers a page", async () => {
 
 test("an organization whose object fails or hangs is reported as such, and the others have their metrics", async () => {
   const [one, two, three] = [await newOrganization(), await newOrganization(), await newOrganization()];
+  hurryDeadlines("ORGANIZATIONS");
   for (const how of ["fails", "throws", "hangs"] as const) {
     breakObject("ORGANIZATIONS", two.organizationId, "metrics", how);
     const warned = vi.spyOn(console, "warn");

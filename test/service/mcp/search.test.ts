@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { PERMISSIONS } from "../../../src/model/permission.ts";
-import { admin, newKey } from "../../support/harness.ts";
-import { until } from "../../support/until.ts";
+import { newKey } from "../../support/harness.ts";
 import { writeAsContact } from "../chats/inbound.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { endedEntries } from "../keys/ended-entries.ts";
 import { searchPlace } from "../search/fixtures.ts";
 import { agent } from "./agent.ts";
 
@@ -30,13 +30,8 @@ test("the audit log has the status of a tool's search", async () => {
   const { organizationId } = await searchPlace();
   const { key, secret } = await newKey(organizationId, { permissions: [...PERMISSIONS] });
   const { use } = agent(secret);
-  const statuses = async () => {
-    const { entries } = (await admin("GET", `/organizations/${organizationId}/audit?actor=${key.id}`)).body;
-    return entries.map(({ status }: { status: number }) => status);
-  };
   expect(await use("list_messages", { chatId: "cht_gaaaaaaaaaaaaaaa", search: "refund" })).toMatchObject({
     structuredContent: { code: "chat_not_found" },
   });
-  const found = await until("the act has ended", statuses, ([status]) => status != null);
-  expect(found).toEqual([404]);
+  expect(await endedEntries(organizationId, `&actor=${key.id}`)).toMatchObject([{ status: 404 }]);
 });

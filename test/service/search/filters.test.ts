@@ -5,9 +5,9 @@ import { MAX_PAGE_TEXT } from "../../../src/model/list-page.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import { admin, client, created, expectError, newChannel, newChat, newKey, send } from "../../support/harness.ts";
-import { until } from "../../support/until.ts";
 import { writeAsContact } from "../chats/inbound.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { endedEntries } from "../keys/ended-entries.ts";
 import { indexed, searchPlace } from "./fixtures.ts";
 
 stopTheClock();
@@ -52,11 +52,8 @@ test("a search needs chats:read and messages:read, and leaves a row in the audit
     expectError(await (await keyWith(permission))("GET", "/messages?search=word"), 403, "permission_denied");
   const reader = await keyWith("chats:read", "messages:read");
   expect((await reader("GET", "/messages?search=word")).status).toBe(200);
-  const entries = async () =>
-    (await admin("GET", `/organizations/${organizationId}/audit?action=message.search`)).body.entries;
-  // The entry ends after the response.
-  await until("the entry ends", entries, ([entry]) => entry?.status);
-  expect(await entries()).toMatchObject([{ action: "message.search", status: 200 }]);
+  const entries = await endedEntries(organizationId, "&action=message.search");
+  expect(entries).toMatchObject([{ action: "message.search", status: 200 }]);
 });
 
 test("a redaction holds while the index does not answer, and the index forgets the text later", async () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { IndexChange } from "../../../src/model/search-index.ts";
-import { ringAlarm, runAlarm } from "../../support/alarms.ts";
+import { hurryAlarms, ringAlarm, runAlarm } from "../../support/alarms.ts";
 import { hurryDeadlines } from "../../support/deadlines.ts";
 import { breakObject, countCalls, replaceMethod } from "../../support/faults.ts";
 import { created } from "../../support/harness.ts";
@@ -97,6 +97,7 @@ test("a redaction waits until the message has arrived at the index", async () =>
     return original(...given);
   });
   pass(3_000);
+  hurryAlarms();
   const fed = ringAlarm(chat.object());
   await reached();
   await chat.redact(message.id);

@@ -9,8 +9,8 @@ import { runAlarm } from "../../../support/alarms.ts";
 import { hurryDeadlines } from "../../../support/deadlines.ts";
 import { aroundCall, breakDirectory, breakObject, breakObjects, countCalls, OUTAGES } from "../../../support/faults.ts";
 import { admin, client, newKey, newOrganization, statsOf } from "../../../support/harness.ts";
-import { neverRing } from "../../../support/never-ring.ts";
 import { heldBy, NOTHING } from "../../../support/stored.ts";
+import { neverRing } from "../../../support/timers.ts";
 import { until } from "../../../support/until.ts";
 import { alarmOf, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
 

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { eventId } from "../../../../src/model/event.ts";
 import type { ReplayAnswer } from "../../../../src/model/webhook.ts";
 import { runAlarm } from "../../../support/alarms.ts";
+import { hurryDeadlines } from "../../../support/deadlines.ts";
 import { countCalls } from "../../../support/faults.ts";
 import { admin, send } from "../../../support/harness.ts";
 import { gate, until, untilLength } from "../../../support/until.ts";
@@ -87,6 +88,7 @@ test("a chat that can't be reached holds up no other in a replay, and is asked a
 test("a chat that never answers delays neither the other chats of a replay nor the alarm", async () => {
   const webhook = await webhookWithFailed(3);
   const { promise: never } = Promise.withResolvers<number>();
+  hurryDeadlines("CHATS");
   const { replayed } = fakeSubscriptions({
     onReplay: ({ subscriptionId }) => (subscriptionId === subscriptionOf(1) ? never : undefined),
   });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { ringAlarm } from "../../../support/alarms.ts";
+import { hurryAlarms, ringAlarm } from "../../../support/alarms.ts";
 import { replaceMethod } from "../../../support/faults.ts";
 import { send } from "../../../support/harness.ts";
 import { untilAttempts } from "../../../support/message-status.ts";
@@ -29,6 +29,7 @@ test("a report that hangs delays no attempt of a network and no call of a webhoo
   };
   await stored(1);
   replaceMethod("ORGANIZATIONS", "report", () => hanging);
+  hurryAlarms();
   for (const times of [2, 3]) {
     vi.setSystemTime(Date.now() + 10 * MINUTE);
     await until(

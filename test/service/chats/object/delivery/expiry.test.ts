@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import { ringAlarm } from "../../../../support/alarms.ts";
+import { hurryAlarms, ringAlarm } from "../../../../support/alarms.ts";
 import { breakObjects } from "../../../../support/faults.ts";
 import { send, sendMany } from "../../../../support/harness.ts";
 import { untilStatus } from "../../../../support/message-status.ts";
@@ -74,9 +74,11 @@ test("an attempt that is open when its message expires ends and counts, and thos
   await hang.reached();
   const second = await send(chat.api, chat.chatId, { content: "2", expiresAt: inFuture(2_000) });
   pass(2_000);
+  hurryAlarms();
   await ringAlarm(chat.object());
-  expect(await chat.message(first.id)).toMatchObject({ status: "QUEUED" });
+  await untilStatus(chat.chatId, second.id, "FAILED");
   expect(await chat.message(second.id)).toMatchObject(EXPIRED);
+  expect(await chat.message(first.id)).toMatchObject({ status: "QUEUED" });
   hang.letGo();
   await untilStatus(chat.chatId, first.id, "SENT");
   expect(texts(calls)).toEqual(["1"]);

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import { ringAlarm } from "../../../../support/alarms.ts";
+import { hurryAlarms, ringAlarm } from "../../../../support/alarms.ts";
 import { asOwner } from "../../../../support/as-owner.ts";
 import { breakObjects, replaceMethod } from "../../../../support/faults.ts";
 import { admin, send, sendMany } from "../../../../support/harness.ts";
@@ -245,6 +245,7 @@ test("a channel's object that takes its time does not make the alarm ring withou
     return original(request);
   });
   await sendMany(chat.api, chat.chatId, 3);
+  hurryAlarms();
   await ringAlarm(chat.object());
   expect(await alarmOf(chat.object())).toBe(Date.now() + 30_000);
   permit.open();
