@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { workIsDone } from "../../support/alarms.ts";
 import { aroundCall, countCalls, replaceMethod } from "../../support/faults.ts";
 import { admin, expectError, send } from "../../support/harness.ts";
 import { until } from "../../support/until.ts";
@@ -23,6 +24,7 @@ const OVERLOADED = { retryable: true, overloaded: true };
 test("after a time of many reports, a message that comes alone is reported at once again", async () => {
   const { api, stream, chatIds } = await listenedChats(3);
   for (let count = 0; count < 60; count++) await send(api, chatIds[count % 2] ?? "");
+  for (const chatId of chatIds) await workIsDone(env.CHATS.getByName(chatId));
   pass(5_000);
   const reports = countCalls("ORGANIZATIONS", "report");
   await send(api, chatIds[2] ?? "");

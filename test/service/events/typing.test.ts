@@ -94,14 +94,16 @@ test("a chat tells it once in 5 seconds, and filters leave it out", async () => 
     listening(listener, "types=message.*", 4),
     listening(listener, "types=chat.typing&channel=chn_g000000000000000", 4),
   ]);
-  for (let times = 0; times < 3; times++) {
-    await api("POST", `/chats/${chat.id}/typing`);
+  await api("POST", `/chats/${chat.id}/typing`);
+  // The streams are told after the response.
+  for (const stream of [all, family]) expect((await stream.next())?.event).toBe("chat.typing");
+  for (let times = 0; times < 2; times++) {
     pass(1_000);
+    await api("POST", `/chats/${chat.id}/typing`);
   }
   await send(api, chat.id);
   await report(chat.id);
-  expect([(await all.next())?.event, (await all.next())?.event]).toEqual(["chat.typing", "message.created"]);
-  expect((await family.next())?.event).toBe("chat.typing");
+  expect((await all.next())?.event).toBe("message.created");
   expect((await messages.next())?.event).toBe("message.created");
   for (const stream of [all, family, messages, other]) await stream.close();
 });
@@ -194,7 +196,10 @@ test("however many listen, it is one call of the organization, which writes noth
     for (const stream of streams) expect((await stream.next())?.event).toBe("chat.typing");
   });
   expect(written).toEqual({ rows: 0, values: 0, alarms: 0 });
-  expect(calls.map(({ mock }) => mock.calls.map(([name]) => name))).toEqual([[organizationId], [chat.id]]);
+  // A stream of an earlier test may still read the feed of another organization.
+  const own = new Set([organizationId, chat.id]);
+  const called = calls.map(({ mock }) => mock.calls.map(([name]) => name).filter((name) => own.has(name)));
+  expect(called).toEqual([[organizationId], [chat.id]]);
   for (const stream of streams) await stream.close();
 });
 

@@ -94,6 +94,8 @@ test("a contact known only by a user id is also found by a number that arrives l
   const [wa_id, user_id] = [newContact(), "DE.2222"];
   taken(await fromMeta(at.channel, [whatsappText({ user_id }, "A username alone", { name: "@ada" })]));
   taken(await fromMeta(at.channel, [whatsappText({ wa_id, user_id }, "With a number")]));
+  // The number is saved.
+  await at.chat();
   taken(await fromMeta(at.channel, [whatsappText({ wa_id }, "By the number alone")]));
   expect(await at.texts()).toEqual({ [user_id]: ["A username alone", "With a number", "By the number alone"] });
 });

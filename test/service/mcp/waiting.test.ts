@@ -2,8 +2,11 @@ import { expect, test } from "vitest";
 import { admin, newKey } from "../../support/harness.ts";
 import { hurryChecks } from "../../support/hurry.ts";
 import { writeAsContact } from "../chats/inbound.ts";
+import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { newListenerWithChat, report, untilDoorbells } from "../events/fixtures.ts";
 import { agent } from "./agent.ts";
+
+stopTheClock();
 
 test("a wait ends with the first message, and takes a place of the streams until then", async () => {
   const { organizationId, secret, chat } = await newListenerWithChat();

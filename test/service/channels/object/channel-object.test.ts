@@ -38,6 +38,7 @@ test("a chat waits a second for the end of another's attempt, and then comes aga
 });
 
 test("the chat of an earlier trial does not end that of another, which waits for its start", async () => {
+  holdWaits(SHORT_WAIT_MS);
   const { object, channelId, go, tell } = await channel(10);
   await tell(await go(0), false);
   const [trial, next] = await runInDurableObject(object(), async (channel: ChannelObject) => {
@@ -53,6 +54,7 @@ test("the chat of an earlier trial does not end that of another, which waits for
 });
 
 test("a start that is waited for is void at once when the channel breaks, or is told to rest", async () => {
+  holdWaits(SHORT_WAIT_MS);
   const { object, permit, go, tell, broke } = await channel(1);
   await tell(await go(0), true);
   const next = permit(1);
