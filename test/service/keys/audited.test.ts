@@ -4,6 +4,7 @@ import { app } from "../../../src/app.ts";
 import { ACTION_NAMES, actionSpec } from "../../../src/model/audit-action.ts";
 import { aroundCall, breakDirectory, breakObjects, watchSteps } from "../../support/faults.ts";
 import { type Answer, admin, expectError, newOrganization } from "../../support/harness.ts";
+import { neverRing } from "../../support/timers.ts";
 import { until } from "../../support/until.ts";
 import { ACTORS, ACTS, type ActorName, type Everything, everything, fakePlatforms } from "./audit-acts.ts";
 import { type Entry, endedEntries } from "./ended-entries.ts";
@@ -69,6 +70,8 @@ test.each(CASES)(
   "$action by the $actor does nothing without its entry, and leaves one entry and one log line, with no value of the request",
   async (act) => {
     const { action, actor, method, route } = act;
+    // A response waits for its entry, however long that takes.
+    neverRing(2_000);
     const ids = await everything();
     const run = await ask(act, ids);
     // The log gets acts that cut off access afterward: see `stopping-acts.test.ts`.

@@ -14,7 +14,7 @@ export const CHANGES: [string, (id: string) => ReturnType<typeof admin>, number,
   ["given a used-up quota", (id) => admin("PATCH", `/keys/${id}`, { monthlyQuota: 1 }), 403, "quota_exceeded"],
   [
     "given a used-up rate limit",
-    (id) => admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 1, windowSeconds: 60 } }),
+    (id) => admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 1, windowSeconds: 3_600 } }),
     429,
     "rate_limited",
   ],

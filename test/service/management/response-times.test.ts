@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/model/id.ts";
-import { runAlarm } from "../../support/alarms.ts";
+import { runAlarm, workIsDone } from "../../support/alarms.ts";
 import { browser, signInMember } from "../../support/console.ts";
 import { breakObjects } from "../../support/faults.ts";
 import {
@@ -396,6 +396,7 @@ test("a member's history has every bucket; a removed or foreign member has none,
   expectError(await of(ann), 404, "member_not_found");
   pass(25 * HOUR);
   await runInDurableObject(object, (instance) => instance.alarm());
+  await workIsDone(object);
   expect(await stored()).toBe(0);
 });
 
@@ -409,7 +410,10 @@ test("the numbers of a member that get there after a day, by a scheduled message
         .toArray()
         .map(({ id }) => id),
     );
-  const ring = () => runInDurableObject(object, (instance) => instance.alarm());
+  const ring = async () => {
+    await runInDurableObject(object, (instance) => instance.alarm());
+    await workIsDone(object);
+  };
   await send({ senderId: bob });
   await send({ senderId: ann, scheduledAt: new Date(Date.now() + 49 * HOUR).toISOString() });
   expect((await admin("DELETE", `/members/${ann}`)).status).toBe(200);

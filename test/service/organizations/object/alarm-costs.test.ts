@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../../../src/model/id.ts";
 import { runAlarm } from "../../../support/alarms.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
-import { filled, object, place, withOldChats } from "./contacts.ts";
+import { filled, object, quietPlace, withOldChats } from "./contacts.ts";
 
 const CHATS = 3_000;
 
@@ -16,7 +16,7 @@ async function rowsOfAlarm(organizationId: string): Promise<number> {
 }
 
 test("an alarm reads no chats of an organization that nobody left, and of one that somebody left only theirs", async () => {
-  const { organizationId, channelId } = await place();
+  const { organizationId, channelId } = await quietPlace();
   await withOldChats(organizationId, channelId, CHATS);
   await filled(organizationId);
   // What was new is reported first.
@@ -31,7 +31,7 @@ test("an alarm reads no chats of an organization that nobody left, and of one th
 });
 
 test("an alarm reads no event of the organization's own that is kept", async () => {
-  const { organizationId, channelId } = await place();
+  const { organizationId, channelId } = await quietPlace();
   await withOldChats(organizationId, channelId, 1);
   await filled(organizationId);
   await runAlarm(object(organizationId));

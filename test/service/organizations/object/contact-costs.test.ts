@@ -1,18 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { runAlarm } from "../../../support/alarms.ts";
 import { foldingSteps } from "../../../support/folding-steps.ts";
 import { type Answer, newChannel } from "../../../support/harness.ts";
 import { rowsRead } from "../../../support/rows-read.ts";
-import { add, filled, idsOf, object, place, withOldChats } from "./contacts.ts";
-
-/** A place whose chats have reported: a late report reads rows while others are counted. */
-async function quietPlace() {
-  const found = await place();
-  await Promise.all(found.ids.map((id) => runAlarm(env.CHATS.getByName(id))));
-  return found;
-}
+import { add, filled, idsOf, object, place, quietPlace, withOldChats } from "./contacts.ts";
 
 test("a search of names full of accents lets others in after short steps", async () => {
   const { organizationId, channelId, find } = await place();

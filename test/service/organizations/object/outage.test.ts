@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
 import { admin, expectError, newChat, newOrganization, send } from "../../../support/harness.ts";
+import { TOMORROW } from "../../../support/tomorrow.ts";
 
 /** The last message that the organization's object has of its only chat. */
 function lastMessageOf(organizationId: string): Promise<string | null> {
@@ -56,6 +57,8 @@ test("while an organization's object does not answer, sends and reads go on, and
 });
 
 test("a deletion that was interrupted is completed by the object's alarm, and the address gets a new chat", async () => {
+  // The alarm rings only when the test lets it.
+  vi.useFakeTimers({ toFake: ["Date"], now: TOMORROW });
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId, "anna");
   await send(api, chat.id, { content: "canary" });
@@ -66,7 +69,7 @@ test("a deletion that was interrupted is completed by the object's alarm, and th
   vi.restoreAllMocks();
   const asked = { channelId, contact: { address: "anna" } };
   expectError(await api("POST", "/chats", asked), 503, "unavailable");
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 });
+  vi.setSystemTime(Date.now() + 120_000);
   await runAlarm(organization);
   expect((await api("POST", "/chats", asked)).status).toBe(201);
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toEqual([]);
