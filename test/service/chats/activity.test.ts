@@ -17,9 +17,9 @@ import {
   send,
   shortened,
 } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
 import { fakeNetworks, hanging } from "../../support/networks.ts";
 import { storedChat } from "../../support/stored.ts";
-import { until } from "../../support/until.ts";
 import { alarmOf, conversation, pass, stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
@@ -99,8 +99,7 @@ test("a message that waits for its network is reported with its outcome, by one 
   const alarms = vi.spyOn(StandingAlarm.prototype, "set");
   expect(await alarmOf(place.object())).toBe(Date.now() + 2_000);
   release();
-  const shown = async () => (await place.api("GET", `/chats/${place.chatId}/messages/${id}`)).body.message.status;
-  await until("the message is sent", shown, (status) => status === "SENT");
+  await untilStatus(place.chatId, id, "SENT");
   await workIsDone(place.object());
   expect(await alarmOf(place.object())).toBe(Date.now() + 2_000);
   expect(alarms).not.toHaveBeenCalled();

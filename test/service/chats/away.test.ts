@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { admin, created, expectError, newKey, newOrganization } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
 import { inTurn, refuse } from "../../support/networks.ts";
 import { newSite, newToken, visit } from "../../support/sockets.ts";
-import { until } from "../../support/until.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { fromMeta, fromTelegram, KINDS, taken, telegramText, textOf, whatsappText } from "../inbound/webhook-calls.ts";
 import { conversationSums } from "../management/conversation-sums.ts";
@@ -15,10 +15,11 @@ stopTheClock();
 test.for(KINDS)(
   "a contact who writes on %s outside of the hours is told so, by one message of the channel",
   async (kind) => {
-    const { says, messages, told, events } = await awayPlace(kind);
+    const { says, messages, told, events, chatId } = await awayPlace(kind);
     taken(await says());
+    const [, written] = await messages();
     // Before the alarm rings.
-    await until("it is sent", messages, ([, away]) => away?.status === "SENT");
+    await untilStatus(chatId, written?.id ?? "", "SENT");
     expect(told()).toEqual([TEXT]);
     const [, away] = await messages();
     const fields = { seq: 2, direction: "OUTBOUND", type: "TEXT", content: TEXT, text: TEXT, senderId: null };
@@ -77,28 +78,30 @@ test("closing the chat and marking it as answered end a run too, and a message o
 
 test("hours past midnight and the change of the clocks decide by the clock of the time zone", async () => {
   const week = { friday: [{ opens: "22:00", closes: "24:00" }], saturday: [{ opens: "00:00", closes: "02:30" }] };
-  // In the night to Sunday, 2027-10-31, Berlin's clocks go back at 3 o'clock.
+  // In the night to the last Sunday of October, Berlin's clocks go back at 3 o'clock.
+  const year = new Date(Date.now()).getUTCFullYear() + 1;
+  const sunday = 31 - new Date(Date.UTC(year, 9, 31)).getUTCDay();
   const berlin = {
     hours: { timeZone: "Europe/Berlin", week: { ...week, sunday: [{ opens: "02:30", closes: "04:00" }] } },
   };
-  const turnsAt = async (at: string) => {
+  const turnsAt = async (daysBefore: number, time: string) => {
     const { says, turns } = await awayPlace("telegram", { ...berlin, away: { text: TEXT } });
-    vi.setSystemTime(Date.parse(at));
+    vi.setSystemTime(Date.parse(`${year}-10-${sunday - daysBefore}T${time}Z`));
     taken(await says());
     return turns();
   };
-  vi.setSystemTime(Date.parse("2027-10-01T12:00:00Z"));
+  vi.setSystemTime(Date.UTC(year, 9, 1, 12));
   const closed = ["INBOUND", "away"];
-  expect(await turnsAt("2027-10-29T19:59:59Z")).toEqual(closed);
-  expect(await turnsAt("2027-10-29T20:00:00Z")).toEqual(["INBOUND"]);
-  expect(await turnsAt("2027-10-29T22:10:00Z")).toEqual(["INBOUND"]);
-  expect(await turnsAt("2027-10-30T00:29:59Z")).toEqual(["INBOUND"]);
-  expect(await turnsAt("2027-10-30T00:30:00Z")).toEqual(closed);
+  expect(await turnsAt(2, "19:59:59")).toEqual(closed);
+  expect(await turnsAt(2, "20:00:00")).toEqual(["INBOUND"]);
+  expect(await turnsAt(2, "22:10:00")).toEqual(["INBOUND"]);
+  expect(await turnsAt(1, "00:29:59")).toEqual(["INBOUND"]);
+  expect(await turnsAt(1, "00:30:00")).toEqual(closed);
   // 02:29 and, after the clocks went back, 02:30 for the second time.
-  expect(await turnsAt("2027-10-31T00:29:00Z")).toEqual(closed);
-  expect(await turnsAt("2027-10-31T00:30:00Z")).toEqual(["INBOUND"]);
-  expect(await turnsAt("2027-10-31T01:30:00Z")).toEqual(["INBOUND"]);
-  expect(await turnsAt("2027-10-31T03:00:00Z")).toEqual(closed);
+  expect(await turnsAt(0, "00:29:00")).toEqual(closed);
+  expect(await turnsAt(0, "00:30:00")).toEqual(["INBOUND"]);
+  expect(await turnsAt(0, "01:30:00")).toEqual(["INBOUND"]);
+  expect(await turnsAt(0, "03:00:00")).toEqual(closed);
 });
 
 test.each([

@@ -7,7 +7,9 @@ import { untilStatus } from "../../support/message-status.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { fromTelegram, taken, telegramText, tellStatus } from "../inbound/webhook-calls.ts";
-import { conversation } from "./object/delivery/conversation.ts";
+import { conversation, stopTheClock } from "./object/delivery/conversation.ts";
+
+stopTheClock();
 
 /** A chat on a Telegram channel with `count` queued messages. The first one is sent, the others are copies of its row. */
 async function newQueue(count: number) {

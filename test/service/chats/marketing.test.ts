@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { browser, signInMember } from "../../support/console.ts";
 import { admin, call, created, expectError, expectFaults, newChat, newKey } from "../../support/harness.ts";
+import { untilStatus } from "../../support/message-status.ts";
 import { taken, whatsappText } from "../inbound/webhook-calls.ts";
 import { report, writeAsContact } from "./inbound.ts";
 import { fromMeta, iso, place, preferences, seconds } from "./marketing-fixtures.ts";
@@ -31,6 +32,7 @@ test("a contact who stops and resumes marketing at WhatsApp is shown with it, an
   const resumed = { optedOut: false, at: iso(at + 60), by: "contact" };
   expect(await marketing()).toEqual(resumed);
   const sent = created(await post(template("marketing"))).message;
+  await untilStatus(chatId, sent.id, "SENT");
   expect((await message(sent.id)).type).toBe("TEMPLATE");
   const chat = await chatOf();
   expect((await consents()).map(({ data }) => data)).toEqual([

@@ -4,6 +4,7 @@ import { browser, signInMember } from "../../support/console.ts";
 import { replaceMethod } from "../../support/faults.ts";
 import { admin, call, created, expectError, newChat, newKey, newOrganization } from "../../support/harness.ts";
 import { asUser, signUser } from "../../support/sockets.ts";
+import { neverRing } from "../../support/timers.ts";
 import { newPlace, PNG } from "../visitors/uploading.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 
@@ -14,6 +15,8 @@ const HOME = "192.0.2.1";
 
 /** Does this when the next upload's bytes are stored, before the chat confirms them. */
 function onceStored(change: () => unknown): void {
+  // The upload waits for the change, however long that takes.
+  neverRing(10_000);
   const { MEDIA } = env;
   const put = MEDIA.put.bind(MEDIA) as (...given: unknown[]) => Promise<R2Object>;
   vi.spyOn(MEDIA, "put").mockImplementationOnce((async (...given: unknown[]) => {

@@ -69,7 +69,8 @@ test("a tombstone that can't be deleted is tried again ever later, and stays del
   };
   for (let n = 0; n < 10; n++) await ring();
   expect(waits.map((ms) => ms / 60_000)).toEqual([10, 1, 1, 2, 4, 8, 16, 32, 60, 60]);
-  expect(warned).toHaveBeenCalledTimes(10);
+  const lines = warned.mock.calls.filter(([line]) => line.event === "tombstone_not_deleted");
+  expect(lines).toHaveLength(10);
   expect(warned).toHaveBeenCalledWith(expect.objectContaining({ event: "tombstone_not_deleted", organizationId }));
   expect((await heldBy(object)).values).toEqual(tombstone.values);
   expect(await env.CHATS.getByName(chatId).state(asOwner(organizationId, adoption))).toEqual({ outcome: "unknown" });

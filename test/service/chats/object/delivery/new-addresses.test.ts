@@ -3,6 +3,7 @@ import { aroundCall, breakObjects } from "../../../../support/faults.ts";
 import { type Answer, send } from "../../../../support/harness.ts";
 import { hurryLater } from "../../../../support/hurry.ts";
 import { acceptAs, fakeNetworks } from "../../../../support/networks.ts";
+import { neverRing } from "../../../../support/timers.ts";
 import { gate } from "../../../../support/until.ts";
 import { fromMeta, taken, tellStatus, whatsappText } from "../../../inbound/webhook-calls.ts";
 import { conversation, crash, pass, stopTheClock } from "./conversation.ts";
@@ -29,6 +30,9 @@ async function knownChat() {
   return { ...chat, says, status, found };
 }
 
+/** How long a call waits for the save of an address. */
+const WAITS_MS = 2_000;
+
 /** Whether a call was answered. */
 function watch(call: Promise<Answer>) {
   let isAnswered = false;
@@ -44,6 +48,7 @@ test.each(["says", "status"] as const)(
     const chat = await knownChat();
     const slow = gate("the save of the address");
     aroundCall("ORGANIZATIONS", "addAddresses", { before: slow.pass });
+    neverRing(WAITS_MS);
     const call = watch(chat[tell]("BR.2"));
     await slow.reached();
     expect([await chat.found("BR.2"), call.isAnswered()]).toEqual([0, false]);
@@ -77,6 +82,7 @@ test("an address that is named while another one is saved is saved before its ca
   const chat = await knownChat();
   const slow = gate("the save of the first address");
   aroundCall("ORGANIZATIONS", "addAddresses", { before: slow.pass });
+  neverRing(WAITS_MS);
   const first = chat.says("BR.2");
   await slow.reached();
   const second = watch(chat.status("BR.3"));
@@ -91,7 +97,7 @@ test("calls with the same new address wait for its save together, two seconds in
   const chat = await knownChat();
   const slow = gate("the save of the address");
   aroundCall("ORGANIZATIONS", "addAddresses", { before: slow.pass });
-  const endWaits = hurryLater(2_000, 2_000);
+  const endWaits = hurryLater(WAITS_MS, WAITS_MS);
   const first = watch(chat.says("BR.2"));
   await slow.reached();
   pass(2_000);
