@@ -91,7 +91,7 @@ test("a chat that never answers delays neither the other chats of a replay nor t
   const { replayed } = fakeSubscriptions({
     onReplay: ({ subscriptionId }) => (subscriptionId === subscriptionOf(1) ? never : undefined),
   });
-  // The chat's call never ends by itself, so only the alarm's own end is left.
+  // The chat's call never ends, so only the alarm's own end is left.
   neverRing(10_000);
   hurryAlarms();
   await replay(webhook);
