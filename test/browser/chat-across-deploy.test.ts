@@ -85,7 +85,7 @@ test("what a visitor writes is not taken away: the page waits until the box is e
   expect([loads(), await box.inputValue()]).toEqual([0, "I am still writing"]);
   await box.fill("");
   await page.getByRole("button", { name: "Attach files" }).waitFor();
-  expect(loads()).toBe(1);
+  await expect.poll(loads).toBe(1);
 });
 
 test("a page that lacks a part after its reload too does not load itself again and again", async () => {
@@ -99,6 +99,7 @@ test("a page that lacks a part after its reload too does not load itself again a
     },
   });
   await expect.poll(() => gone).toBe(2);
+  await page.waitForLoadState("load");
   const loads = countLoads(page);
   await page.getByRole("textbox", { name: "Message" }).fill("Hello");
   expect([loads(), await navigationOf(page)]).toEqual([0, "reload"]);

@@ -17,6 +17,9 @@ test("a visitor chooses, drops and pastes files, takes one back, and sends the r
   const page = await visit(browser, place, { user });
   const files = page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
   await page.getByRole("button", { name: "Attach files" }).waitFor();
+  // The page follows its files one frame after it has drawn the button.
+  const drawn = () => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  for (let frames = 0; frames < 2; frames++) await page.evaluate(drawn);
   await page.locator("input[type=file]").setInputFiles([picture("one.png"), picture("two.png")]);
   await eventually(() => files.count(), 2);
   for (const kind of ["drop", "paste"] as const) {

@@ -59,7 +59,7 @@ test("a chat that is back from its snooze is told, but not a colleague’s that 
   await expect.poll(() => shown(told).length).toBe(2);
   told.notifications.length = 0;
   for (const chat of [other, mine, waits]) {
-    const snoozedUntil = new Date(Date.now() + 2_500).toISOString();
+    const snoozedUntil = new Date(Date.now() + 10_000).toISOString();
     await desk.api("PATCH", `/chats/${chat.id}`, { state: "snoozed", snoozedUntil });
   }
   const back = (name: string) => `${name}: Back from its snooze · Site`;

@@ -26,8 +26,8 @@ test("a send that fails twice says so once", async () => {
   let refused = 0;
   await page.route(/\/messages$/, async (route) => {
     if (route.request().method() !== "POST") return route.continue();
-    await route.abort();
     refused++;
+    await route.abort();
   });
   await stopTimers(page, 12_000);
   const failures = page.locator(".toast-error");

@@ -110,7 +110,7 @@ test("a snooze that ends brings its chat back to the open page", async () => {
   // The page shows it first, however long that takes.
   await snooze(86_400_000);
   await row(page, "Bea Back").waitFor({ state: "detached" });
-  await snooze(4_000);
+  await snooze(10_000);
   await row(page, "Bea Back").waitFor();
   expect((await workOf(two.id)).state).toBe("open");
 });

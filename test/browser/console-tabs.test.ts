@@ -43,7 +43,7 @@ test("three tabs share one stream, and when the one that has it closes, the othe
   for (const page of others) await log(page).getByText("One", { exact: true }).waitFor();
   await send(chat.id, "Two");
   for (const page of [first, ...others]) await log(page).getByText("Two", { exact: true }).waitFor();
-  expect(streams()).toBe(1);
+  await expect.poll(streams).toBe(1);
 
   await Promise.all([first.close(), send(chat.id, "Three")]);
   await send(chat.id, "Four");
@@ -70,6 +70,6 @@ test("a tab that joins hears of new messages without a stream of its own, and co
     .getByText("Am I heard?")
     .waitFor();
   await expect.poll(() => second.title()).toMatch(/^\(\d+\) Inbox/);
-  expect(streams()).toBe(1);
+  await expect.poll(streams).toBe(1);
   await first.context().close();
 });

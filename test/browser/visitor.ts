@@ -78,6 +78,8 @@ export async function write(page: Page, text: string): Promise<void> {
 
 /** Closes a site's chat, and waits until its frame knows. A message that comes before that counts as read. */
 export async function closeChat(page: Page, close: () => Promise<unknown>): Promise<void> {
+  // Before the frame has said so, the site tells it nothing.
+  await page.locator("parley-chat .here").waitFor({ state: "attached" });
   const heard = await page
     .frameLocator("iframe")
     .locator("html")

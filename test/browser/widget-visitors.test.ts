@@ -150,7 +150,11 @@ test("the focus goes back to what opened the chat, and stays where the visitor i
   await page.keyboard.press("Escape");
   await eventually(() => ask.evaluate((element) => element === document.activeElement), true);
   await call(page, "open");
-  await box(page).waitFor();
+  // The frame takes the focus once it knows that it is open.
+  await eventually(
+    () => box(page).evaluate((element) => document.hasFocus() && element === document.activeElement),
+    true,
+  );
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   await call(page, "close");
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);

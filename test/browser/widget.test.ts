@@ -245,6 +245,10 @@ test("the widget has no accessibility violation, closed or open", async () => {
   expect(closed.violations.map(({ id }) => id)).toEqual([]);
   await page.getByRole("button", { name: "Open chat" }).click();
   await chat(page).getByText("one").waitFor();
+  // The message fades in.
+  await chat(page)
+    .locator("html")
+    .evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
   const opened = await new AxeBuilder({ page }).include("parley-chat").analyze();
   expect(opened.violations.map(({ id }) => id)).toEqual([]);
 });

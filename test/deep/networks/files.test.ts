@@ -99,7 +99,7 @@ test("a network that refuses before it has read the file is understood", async (
 
 test.each<[string, (socket: Socket) => void, number]>([
   ["closes the connection amid the file", (socket) => socket.once("data", () => socket.destroy()), 60_000],
-  ["reads nothing until the deadline", (socket) => socket.pause(), 5_000],
+  ["reads nothing until the deadline", (socket) => socket.pause(), 10_000],
 ])("a network that %s can't have taken the message", async (_, listener, deadlineMs) => {
   const base = await onSocket(listener);
   for (const kind of ["telegram", "whatsapp"] as const) {
@@ -110,6 +110,6 @@ test.each<[string, (socket: Socket) => void, number]>([
 
 test("a network that reads all and says nothing leaves open what came of a message, but not of an upload", async () => {
   const base = await onSocket((socket) => socket.resume());
-  expect(await post("telegram", base, 15_000)).toMatchObject({ outcome: "unknown" });
-  expect(await post("whatsapp", base, 15_000)).toMatchObject({ outcome: "retry", code: "upload_unknown" });
+  expect(await post("telegram", base, 25_000)).toMatchObject({ outcome: "unknown" });
+  expect(await post("whatsapp", base, 25_000)).toMatchObject({ outcome: "retry", code: "upload_unknown" });
 });
