@@ -111,7 +111,7 @@ test("the searches of an actor in an hour share an entry with their number", asy
     return api("GET", path);
   };
   const searches = async (action = "chat.search") => {
-    // The entry has the status of the first one that ends, and that of each later one.
+    // Each search that ends sets the status of the entry that they share.
     await until(
       "all searches have ended",
       () => underWay,

@@ -55,6 +55,8 @@ export function notify(place: Place, event: FollowedEvent | null, isLeading: boo
   const wait = (why: Why, text: string) => {
     const after = isLeading ? notifiedAt + EVERY_MS - Date.now() : EVERY_MS;
     if (waiting.size === 0) setTimeout(() => void tellWaiting(place), after);
+    // Behind all that it heard of before: what is forgotten is in the order of its time.
+    waiting.delete(chatId + why);
     waiting.set(chatId + why, [Date.now(), place, chatId, why, text, isLeading]);
   };
   if (type === "message.received") wait("message", "New message");

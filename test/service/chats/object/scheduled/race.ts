@@ -13,7 +13,7 @@ function shuffled<Item>(items: Item[]): Item[] {
   return placed.sort((one, other) => one.at - other.at).map(({ item }) => item);
 }
 
-/** Two moves, a cancellation and the due time of one message at the same time, in random order, in each of four or more rounds. */
+/** Two moves, a cancellation and the due time of one message at the same time, in random order, once a round. */
 export async function race(rounds: number): Promise<void> {
   const calls = fakeNetworks();
   const { api, chatId, organizationId, object, schedule, message, messages } = await scheduledPlace("telegram");
