@@ -122,11 +122,8 @@ const setClock = (page: Page, at: number) =>
 const runTimers = (page: Page, isLast: boolean) =>
   page.evaluate((last) => (globalThis as unknown as { runTimers(last: boolean): void }).runTimers(last), isLast);
 
-/**
- * A tab that was left when the one that told closed, before it told of the second chat.
- * @param forgets whether the tab that is left has forgotten the first chat by then
- */
-async function closeBeforeTold(names: [string, string], forgets = false) {
+/** Two tabs that heard of two chats. One of them told of the first, and has not told of the second yet. */
+async function tellFirst(names: [string, string]) {
   const second = await desk.chat(names[1]);
   const { chat, tabs, told } = await openTabs(names[0], 2);
   for (const tab of tabs) await tab.evaluate(holdMemory, [REMEMBERED_MS, SECOND_MS]);
@@ -138,31 +135,58 @@ async function closeBeforeTold(names: [string, string], forgets = false) {
   await teller.evaluate(() => Object.assign(globalThis, { setTimeout: () => 0 }));
   await setClock(left, SECOND_MS);
   await writes(left, desk, names[1], second, "Hello");
-  if (forgets) {
-    await setClock(left, REMEMBERED_MS);
-    await runTimers(left, false);
-  }
+  return { chat, teller, left, told };
+}
+
+/** The other tab tells from now on. */
+async function closeTeller({ teller, left }: { teller: Page; left: Page }): Promise<void> {
   await teller.close();
   const tabsThatWait = () => left.evaluate(async () => (await navigator.locks.query()).pending?.length);
   await expect.poll(tabsThatWait).toBe(0);
   await runTimers(left, true);
-  const both = names.map((name) => `${name}: New message · Site`);
-  await expect.poll(() => shown(told)).toEqual(both);
-  return { left, told };
 }
 
 test("what a tab has not told when it closes, another one tells and counts", async () => {
-  const { left } = await closeBeforeTold(["Flo First", "Sam Second"]);
-  await haveTitle([left], "(2) Inbox · Parley");
+  const tabs = await tellFirst(["Flo First", "Sam Second"]);
+  await closeTeller(tabs);
+  await expect
+    .poll(() => shown(tabs.told))
+    .toEqual(["Flo First: New message · Site", "Sam Second: New message · Site"]);
+  await haveTitle([tabs.left], "(2) Inbox · Parley");
 });
 
 test("a tab that has forgotten the first chat of which it heard still tells of the second", async () => {
-  await closeBeforeTold(["Ivo First", "Ina Second"], true);
+  const tabs = await tellFirst(["Ivo First", "Ina Second"]);
+  await setClock(tabs.left, REMEMBERED_MS);
+  await runTimers(tabs.left, false);
+  await closeTeller(tabs);
+  await expect
+    .poll(() => shown(tabs.told))
+    .toEqual(["Ivo First: New message · Site", "Ina Second: New message · Site"]);
+});
+
+test("a chat of which a tab hears again does not keep it from forgetting another one", async () => {
+  const third = await desk.chat("Bo Third");
+  const tabs = await tellFirst(["Bea Busy", "Abe Second"]);
+  const { chat, left, told } = tabs;
+  await setClock(left, 2 * SECOND_MS);
+  await writes(left, desk, "Bea Busy", chat, "Hello again");
+  for (const at of [REMEMBERED_MS, REMEMBERED_MS + SECOND_MS]) {
+    await setClock(left, at);
+    await runTimers(left, false);
+  }
+  await closeTeller(tabs);
+  await setClock(left, 3 * REMEMBERED_MS);
+  await desk.writes(third.address, "Hello");
+  await expect.poll(() => shown(told).slice(1)).toEqual(["Bo Third: New message · Site"]);
 });
 
 test("what a tab has told before it closes, another one does not tell again", async () => {
   const third = await desk.chat("Thea Third");
-  const { told } = await closeBeforeTold(["Fia First", "Sue Second"]);
+  const tabs = await tellFirst(["Fia First", "Sue Second"]);
+  await closeTeller(tabs);
+  await expect.poll(() => shown(tabs.told).slice(1)).toEqual(["Sue Second: New message · Site"]);
+  await setClock(tabs.left, 3 * REMEMBERED_MS);
   await desk.writes(third.address, "Hello");
-  await expect.poll(() => shown(told).slice(2)).toEqual(["Thea Third: New message · Site"]);
+  await expect.poll(() => shown(tabs.told).slice(2)).toEqual(["Thea Third: New message · Site"]);
 });
