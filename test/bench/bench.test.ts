@@ -62,7 +62,7 @@ const SETTINGS = {
   log: () => undefined,
 };
 
-const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 4 };
+const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 60 };
 
 test("every case is prepared, counted and timed, and gets the expected responses", async () => {
   const cases = selectCases(TINY, { only: null, goals: false, scale: true });
@@ -245,7 +245,7 @@ test("a profile names the functions of the service and their files", async () =>
   }
 });
 
-test("no step of a route or an alarm grows with the square of what is stored", { timeout: 600_000 }, async () => {
+test("no step of a route or an alarm grows with the square of what is stored", { timeout: 1_800_000 }, async () => {
   const measured = await measureSteps(SMALL_STEPS, null, { ...SETTINGS, seconds: 1, wrk: null });
   const { rows } = measured;
   expect(rows.length).toBeGreaterThan(20);

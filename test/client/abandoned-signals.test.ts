@@ -44,7 +44,6 @@ test("a client's signal ends its call, also after garbage was collected", async 
 test("a client's signal ends a stream of events, also after garbage was collected", async () => {
   const stop = new AbortController();
   const { parley } = await clientOf([
-    json(200, { events: [], pagination: { limit: 100, hasMore: false, cursor: "1" } }),
     (response) => void response.writeHead(200, { "Content-Type": "text/event-stream" }).write(": open\n\n"),
   ]);
   const following = (async () => {

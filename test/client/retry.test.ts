@@ -189,13 +189,13 @@ test("any request is repeated after a 429, because the service did nothing", asy
 
 test("an aborted request ends its wait at once", async () => {
   const abort = new AbortController();
-  const limited = limitedFor(59);
-  const { parley, asked } = await clientOf([
-    (...call) => {
-      setTimeout(() => abort.abort(), 50);
-      return limited(...call);
-    },
-  ]);
+  // Longer than a test may take: whoever sat it out would not end.
+  const limited = limitedFor(600);
+  const answer = (...call: Parameters<typeof limited>) => {
+    setTimeout(() => abort.abort(), 50);
+    return limited(...call);
+  };
+  const { parley, asked } = await clientOf([answer], { maxWaitMs: 3_600_000, deadlineMs: 7_200_000 });
   const sent = parley.send("cht_g1", { content: "Hello" }, { signal: abort.signal });
   await expect(sent).rejects.toMatchObject({ name: "AbortError" });
   expect(asked).toHaveLength(1);

@@ -11,19 +11,19 @@ const PATIENCE_MS = 30_000;
 
 /**
  * Sends bytes on a new connection, piece by piece, and reads until the server closes it or has sent this many
- * responses. Waits for a piece that is a function.
+ * responses. Waits for a piece that is a function. What comes to a HEAD has no body.
  */
 export function exchange(
   { hostname, port }: URL,
   pieces: readonly (string | Uint8Array | (() => Promise<unknown>))[],
-  { answers = 1 } = {},
+  { answers = 1, isHead = false } = {},
 ): Promise<Raw[]> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     let heard = Buffer.alloc(0);
     const end = () => {
       socket.destroy();
-      resolve(answersIn(heard));
+      resolve(answersIn(heard, isHead));
     };
     socket.setTimeout(PATIENCE_MS, () => {
       socket.destroy();
@@ -31,7 +31,7 @@ export function exchange(
     });
     socket.on("data", (chunk: Buffer) => {
       heard = Buffer.concat([heard, chunk]);
-      if (answersIn(heard).length >= answers) end();
+      if (answersIn(heard, isHead).length >= answers) end();
     });
     socket.on("end", end);
     // The server closes the connection if it will not read the rest.
@@ -45,15 +45,17 @@ export function exchange(
   });
 }
 
+/** Reads between two pieces: a server that refuses a body closes, and what was not read by then is lost. */
 async function write(socket: ReturnType<typeof connect>, pieces: Parameters<typeof exchange>[1]): Promise<void> {
   for (const piece of pieces) {
     if (typeof piece === "function") await piece();
     else if (!socket.destroyed) await new Promise((sent) => socket.write(piece, sent));
+    await new Promise(setImmediate);
   }
 }
 
 /** The complete responses at the beginning of the received bytes. */
-function answersIn(heard: Buffer): Raw[] {
+function answersIn(heard: Buffer, isHead: boolean): Raw[] {
   const answers: Raw[] = [];
   let text = heard.toString("latin1");
   for (;;) {
@@ -61,9 +63,9 @@ function answersIn(heard: Buffer): Raw[] {
     if (end < 0) return answers;
     const head = text.slice(0, end);
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
-    const isChunked = /\r\ntransfer-encoding: chunked/i.test(head);
+    const isChunked = !isHead && /\r\ntransfer-encoding: chunked/i.test(head);
     const rest = text.slice(end + 4);
-    const size = isChunked ? rest.indexOf("0\r\n\r\n") + 5 : length;
+    const size = isChunked ? rest.indexOf("0\r\n\r\n") + 5 : isHead ? 0 : length;
     if (rest.length < size || (isChunked && size < 5)) return answers;
     answers.push({ status: Number(head.slice(9, 12)), head, body: rest.slice(0, size) });
     text = rest.slice(size);

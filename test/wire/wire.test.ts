@@ -190,7 +190,7 @@ test.each(TWO_WAYS)("a request with %s is refused, and nothing after it is read 
   const answers = await exchange(service.url, [...pieces(), inner, head("GET /healthz", { Connection: "close" })], {
     answers: 4,
   });
-  expect(answers.length).toBeLessThanOrEqual(2);
+  expect([1, 2]).toContain(answers.length);
   for (const answer of answers) expectRefused(answer);
   expect(await total()).toBe(before);
 });
@@ -231,7 +231,9 @@ test.each(["HEAD", "OPTIONS", "GET", "PUT", "TRACE", "CONNECT", "PROPFIND"])(
   "%s gives no access without a key",
   async (method) => {
     for (const path of ["/api/v1/chats", "/admin/v1/organizations", place.messages]) {
-      const answers = await exchange(service.url, [head(`${method} ${path}`, { Connection: "close" })]);
+      const request = head(`${method} ${path}`, { Connection: "close" });
+      const answers = await exchange(service.url, [request], { isHead: method === "HEAD" });
+      expect(answers).toHaveLength(1);
       for (const answer of answers) expectRefused(answer);
     }
   },
@@ -255,7 +257,7 @@ test("invalid characters in headers and a head that is too long give no access a
   const [odd] = await exchange(service.url, [head("GET /api/v1/key", { ...key(), "X-Name": "\xe9\xff" })]);
   expect(odd?.status).toBe(200);
   const long = await exchange(service.url, [head("GET /api/v1/key", { ...key(), "X-Long": "x".repeat(1_000_000) })]);
-  for (const { status } of long) expect([400, 431]).toContain(status);
+  expect(long.map(({ status }) => status)).toEqual([expect.toBeOneOf([400, 431])]);
   expect((await exchange(service.url, [head("GET /healthz")]))[0]?.status).toBe(200);
 });
 

@@ -41,8 +41,12 @@ function statementsOf(text: string): string[] {
   return statements.filter((statement) => statement.trim() !== "");
 }
 
-/** Counts the rows that an object writes, by replacing the methods of its storage. */
+const watched = new WeakSet<DurableObjectStorage>();
+
+/** Counts the rows that an object writes, by replacing the methods of its storage, once. */
 export function countRows({ storage }: DurableObjectState, isCounted: () => boolean): void {
+  if (watched.has(storage)) return;
+  watched.add(storage);
   const { sql, kv } = storage;
   const exec = sql.exec.bind(sql);
   sql.exec = ((query: string, ...values: unknown[]) => {

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Message } from "../../../src/model/message.ts";
+import { workIsDone } from "../../support/alarms.ts";
 import { unwatched } from "./steps.ts";
 
 /** The stored data of a chat's object: its messages, and whether its alarm is set. */
@@ -73,18 +74,23 @@ export function entriesOf(organizationId: string): Promise<StoredEntry[]> {
  * @returns whether the alarm was set
  */
 export async function ring(object: DurableObjectStub<DurableObjectOf>): Promise<boolean> {
-  return runInDurableObject(object, async (instance, { storage }) => {
-    const at = await unwatched(() => storage.getAlarm());
-    if (at === null) return false;
-    await unwatched(() => storage.deleteAlarm());
-    try {
-      await instance.alarm?.();
-    } catch (error) {
-      await unwatched(() => storage.setAlarm(at));
-      throw error;
-    }
-    return true;
-  });
+  try {
+    return await runInDurableObject(object, async (instance, { storage }) => {
+      const at = await unwatched(() => storage.getAlarm());
+      if (at === null) return false;
+      await unwatched(() => storage.deleteAlarm());
+      try {
+        await instance.alarm?.();
+      } catch (error) {
+        await unwatched(() => storage.setAlarm(at));
+        throw error;
+      }
+      return true;
+    });
+  } finally {
+    // An alarm that takes long ends, and leaves the rest of its work behind.
+    await workIsDone(object);
+  }
 }
 
 type DurableObjectOf = Rpc.DurableObjectBranded & { alarm?(): void | Promise<void> };

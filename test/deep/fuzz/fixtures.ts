@@ -70,7 +70,10 @@ export class Place {
     const body = method === "GET" || method === "HEAD" ? null : this.#bodyOf(drawn);
     const parts = [...query, ...this.#handshake(route, path, caller)];
     const search = parts.map(([name, value]) => `${encoded(name)}=${encoded(this.#fill(value))}`).join("&");
-    const proof = await this.#proofOf(route, path, caller, body ?? new Uint8Array());
+    const endsSession = method === "DELETE" && route.endsWith(" /console/session");
+    const proof = endsSession
+      ? { ...OWN_PAGE, Cookie: await this.#session({ token: this.#world.adminToken }) }
+      : await this.#proofOf(route, path, caller, body ?? new Uint8Array());
     const told = await this.#send(method, path + (search && `?${search}`), { headers: { ...proof, ...headers }, body });
     if (told.status === 201 || told.status === 202) this.#keep(told.body);
     if (typeof told.body?.cursor === "string") this.#known.set("cur", [told.body.cursor]);
@@ -86,7 +89,9 @@ export class Place {
   async gone(): Promise<string[]> {
     const paths = ["/api/v1/key", ...(this.#known.get("cht") ?? []).slice(0, 3).map((id) => `/api/v1/chats/${id}`)];
     const told = await Promise.all(paths.map((path) => this.#asked("GET", path, this.#keys.right, null)));
-    return paths.filter((_, at) => told[at]?.status !== 200);
+    const headers = { ...OWN_PAGE, Cookie: this.#sessions.right };
+    const session = await this.#send("GET", "/console/api/session", { headers, body: null });
+    return [...paths.filter((_, at) => told[at]?.status !== 200), ...(session.status === 200 ? [] : ["the session"])];
   }
 
   async #furnish(): Promise<void> {

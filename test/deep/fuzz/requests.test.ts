@@ -64,8 +64,12 @@ test(`none of ${COUNT} requests to all routes is met with a fault of the service
     vi.spyOn(console, level).mockImplementation((...line) => noteLine(level, line));
   }
   const calls = fakeNetworks(accept);
-  const { statuses } = await fuzz(await Place.make(ask, env.ADMIN_TOKEN), { count: COUNT, seed: SEED });
-  for (const status of [200, 201, 400, 401, 403, 404, 405])
+  const place = await Place.make(ask, env.ADMIN_TOKEN);
+  const { statuses } = await fuzz(place, { count: COUNT, seed: SEED });
+  expect(await place.gone()).toEqual([]);
+  // Few requests are answered so: a short run may draw none of them.
+  const rare = COUNT < 5_000 ? [] : [403, 405];
+  for (const status of [200, 201, 400, 401, 404, ...rare])
     expect(statuses.get(status), String(status)).toBeGreaterThan(0);
   const hosts = new Set(calls.map(({ url }) => new URL(url).host));
   expect([...hosts].filter((host) => !["api.telegram.org", "graph.facebook.com", RECEIVER].includes(host))).toEqual([]);

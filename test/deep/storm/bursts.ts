@@ -72,8 +72,12 @@ export async function bursts(force: Force, { server }: Ground): Promise<Row[]> {
   const [admitted, killsBefore] = [sum("admitted"), server.kills];
   let isOver = false;
   const loads = Promise.all(keys.map((key) => load(key, force, faults, () => isOver)));
-  await killAtRandom(server, force);
-  isOver = true;
+  // Loads that went on would be one for the next storm too.
+  try {
+    await killAtRandom(server, force);
+  } finally {
+    isOver = true;
+  }
   await loads;
   const kills = server.kills - killsBefore;
   const isReturned = async () =>

@@ -43,8 +43,12 @@ export async function files(force: Force, { server, telegram }: Ground): Promise
   };
   const clients = Promise.all(Array.from({ length: CONNECTIONS }, (_, n) => client(`file-${n}`)));
   clients.catch(() => {});
-  await killAtRandom(server, force);
-  isOver = true;
+  // Clients that went on would be load for the next storm.
+  try {
+    await killAtRandom(server, force);
+  } finally {
+    isOver = true;
+  }
   await clients;
   const { left, faults, counts } = journal;
   // What is copied while it changes can't be read.
@@ -59,6 +63,8 @@ export async function files(force: Force, { server, telegram }: Ground): Promise
     await first;
     await server.start();
     await insist(journal, () => parley.admin("DELETE", `/chats/${chatId}`), DONE);
+    const isGone = async () => (await stored(server.state, [chatId])).length === 0;
+    if (await until(() => isGone().catch(() => false), QUIET_MS)) continue;
     for (const key of await stored(server.state, [chatId])) faults.push(`${key} is left of a deleted chat`);
   }
   const { uploads, sends, redactions, cancellations } = counts;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFailed, test } from "vitest";
 import { Random } from "../../support/random.ts";
 import { alarms } from "./alarms.ts";
 import { bursts } from "./bursts.ts";
@@ -15,8 +15,15 @@ import { webhooks } from "./webhooks.ts";
 /** Each storm waits for what it must see, and says what is missing. It waits longest for the back-off of webhooks. */
 const TIMEOUT_MS = 1_500_000;
 
+const SEED = Number(process.env.SEED || Date.now());
+beforeEach(() => {
+  onTestFailed(() => {
+    console.error(`SEED=${SEED}`);
+  });
+});
+
 function little(rounds = 1): Force {
-  return { rounds, minutes: 0.05, random: new Random(Date.now()), log: () => {} };
+  return { rounds, minutes: 0.05, random: new Random(SEED), log: () => {} };
 }
 
 let ground: Ground;

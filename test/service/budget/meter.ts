@@ -32,16 +32,17 @@ export function watchNewChats(): () => string[] {
  * statements that write to D1.
  */
 export async function meter(objects: DurableObjectStub[]) {
-  for (const object of objects) {
-    // Its storage is watched until the object is destroyed.
-    await runInDurableObject(object, (_object, state) => countRows(state, () => true));
-  }
+  const watch = (object: DurableObjectStub) =>
+    runInDurableObject(object, (_object, state) => countRows(state, () => true));
+  for (const object of objects) await watch(object);
   const called = NAMESPACES.map((namespace) => vi.spyOn(env[namespace], "getByName"));
   const prepared = vi.spyOn(env.DB, "prepare");
   let alarms = 0;
   take();
   return {
     ring: async (object: DurableObjectStub) => {
+      // The runtime may have destroyed the object that was watched.
+      await watch(object);
       expect(await runOneAlarm(object)).toBe(true);
       alarms++;
     },

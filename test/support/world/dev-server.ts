@@ -11,8 +11,8 @@ import { newSecrets, type Secrets } from "./workers.ts";
 import { type World, worldAt } from "./world.ts";
 
 const script = new URL("dev-server-process.ts", import.meta.url).pathname;
-/** A jitter run wants the cores for other things too. */
-const START_PATIENCE_MS = process.env.JITTER ? 300_000 : 90_000;
+/** A server that ends says so at once. */
+const START_PATIENCE_MS = 250_000;
 const MAX_OUTPUTS = 200;
 
 interface Options {

@@ -99,8 +99,8 @@ export function chatTests(placeOf: () => Place): void {
     expect((await place.json(act, env)).message).toEqual(message);
     expect((await place.run(["notes", "list", chatId], env)).stdout).toContain("Wants a refund");
     expect((await place.json(["chats", "list", "--handler", "bot"], env)).chats).toEqual([]);
-    const stats = await place.run(["stats", "history", channelId, "--by", "day", "--last", "1"]);
-    expect(stats.stdout).toMatch(/ASKED *\n.* 1 *\n/);
+    const stats = await place.run(["stats", "history", channelId, "--by", "day", "--last", "2"]);
+    expect(stats.stdout).toMatch(/ASKED *\n(?:.*\n)?.* 1 *\n/);
     expect(stats.stdout).not.toContain("BOT SILENT");
     const nobody = await place.run(["chats", "handover", chatId, "nobody"], env);
     expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("to: must be")]);

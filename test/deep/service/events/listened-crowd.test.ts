@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { alarmOf, pass, stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
-import { listenedChats, pageOf, report } from "../../../service/events/fixtures.ts";
+import { listenedChats, openDoorbells, pageOf, report } from "../../../service/events/fixtures.ts";
 import { countCalls } from "../../../support/faults.ts";
 import { send } from "../../../support/harness.ts";
+import { neverRing } from "../../../support/timers.ts";
 
 stopTheClock();
 
@@ -16,7 +17,9 @@ async function ringDue(chatIds: string[]): Promise<void> {
 }
 
 test("1,000 sends in 100 chats with one listener make at most 300 reports, and all events are in the feed", async () => {
-  const { api, stream, chatIds } = await listenedChats(100);
+  // The listener does not read. A stream that stands still for four seconds is closed.
+  neverRing(4_000);
+  const { api, stream, chatIds, organizationId } = await listenedChats(100);
   const { cursor } = await pageOf(api, "from=now");
   const reports = countCalls("ORGANIZATIONS", "report");
   for (let second = 0; second < 10; second++) {
@@ -27,6 +30,8 @@ test("1,000 sends in 100 chats with one listener make at most 300 reports, and a
     }
   }
   expect(reports()).toBeLessThanOrEqual(300);
+  vi.restoreAllMocks();
+  expect(await openDoorbells(organizationId)).toBe(1);
   pass(60_000);
   await ringDue(chatIds);
   let found = 0;

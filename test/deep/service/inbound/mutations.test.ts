@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { Chat } from "../../../../src/model/chat.ts";
 import { stopTheClock } from "../../../service/chats/object/delivery/conversation.ts";
 import { AGENT } from "../../../service/inbound/agent-corpus.ts";
@@ -11,8 +11,11 @@ import { fromMeta, fromTelegram, taken } from "../../../service/inbound/webhook-
 import { WHATSAPP } from "../../../service/inbound/whatsapp-corpus.ts";
 import { client, newKey } from "../../../support/harness.ts";
 import { Random } from "../../../support/random.ts";
+import { neverRing } from "../../../support/timers.ts";
 
 stopTheClock();
+// A message waits two seconds for its contact's addresses, and is then answered without them.
+beforeEach(() => neverRing(2_000));
 
 const SECONDS = 1_790_000_000;
 /** Payloads of one channel. */

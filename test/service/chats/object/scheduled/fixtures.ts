@@ -39,7 +39,15 @@ export function chatPlace(api: Client, chatId: string) {
     list: (query = "") => api("GET", `/chats/${chatId}/scheduled${query}`),
     waiting: async (): Promise<ShownMessage[]> =>
       (await api("GET", `/chats/${chatId}/scheduled?limit=100`)).body.messages,
-    events: async (): Promise<ChatEvent[]> => (await api("GET", `/chats/${chatId}/events?limit=100`)).body.events,
+    events: async (): Promise<ChatEvent[]> => {
+      const all: ChatEvent[] = [];
+      for (let hasMore = true; hasMore; ) {
+        const { body } = await api("GET", `/chats/${chatId}/events?limit=100&after=${all.at(-1)?.number ?? 0}`);
+        all.push(...body.events);
+        hasMore = body.hasMore;
+      }
+      return all;
+    },
     redact: (id: string) => admin("POST", `/chats/${chatId}/messages/${id}/redact`),
     object,
     evict: () => evictDurableObject(object()),
