@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Desk, openDesk } from "./console.ts";
 import { log, openChat, openChatAsMember, SOON } from "./console-conversation.ts";
 import { choose } from "./day-of-three.ts";
-import { stopTimers } from "./disturb.ts";
+import { holdUp, noteChanges, stopTimers } from "./disturb.ts";
 
 const row = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(name) });
 const bar = (page: Page) => page.getByRole("region", { name: "Selected chats" });
@@ -98,11 +98,15 @@ test("a message that comes before several chats are brought back stays unanswere
   await page.keyboard.press("c");
   await page.locator(".toasts").getByText("2 chats closed").waitFor();
   await desk.writes(chats[1]?.address ?? "", "One more thing");
+  await row(page, "Bob Two").getByText("One more thing").waitFor();
+  const changes = noteChanges(page, new RegExp(`${chats[1]?.id}(?!/read)`));
+  const looked = page.waitForResponse(
+    (one) => one.request().method() === "GET" && one.url().endsWith(`/chats/${chats[1]?.id}`),
+  );
   await page.keyboard.press("z");
+  await (await looked).finished();
   await expect.poll(() => states(desk, chats), SOON).toEqual(["open waits", "open waits", "open"]);
-  // All of it is done.
-  await page.locator(".toasts").getByText("2 chats closed").waitFor({ state: "detached" });
-  expect(await states(desk, chats)).toEqual(["open waits", "open waits", "open"]);
+  expect(await changes()).toEqual([]);
 });
 
 test("closed chats are reopened together by a button", async () => {
@@ -236,4 +240,20 @@ test("the keys a and l open the menus of the selected chats, and the first label
   await own.keyboard.press("l");
   await own.getByRole("menuitem", { name: "Spring sale" }).waitFor();
   await expect.poll(() => own.getByRole("menuitem", { name: "New label…" }).count()).toBe(0);
+});
+
+test("the key l means the selected chats, also if they were selected before the labels came", async () => {
+  const { desk, chats } = await threeWaiting();
+  await desk.api("POST", "/labels", { name: "Spring sale" });
+  const writer = ["chats:read", "chats:write", "messages:read", "messages:send", "events:read"];
+  const page = await openChatAsMember(desk, chats[0]?.id ?? "", writer, "Wes");
+  const release = await holdUp(page, /\/labels$/);
+  await page.reload();
+  await selectTwo(page);
+  await bar(page).getByText("2 selected").waitFor();
+  await page.keyboard.press("l");
+  release();
+  await bar(page).getByRole("button", { name: "Label the selected chats" }).waitFor();
+  await page.keyboard.press("l");
+  await page.getByRole("menuitem", { name: "Spring sale" }).waitFor();
 });

@@ -213,7 +213,7 @@ test("no other site can frame the preview, and none can tell it what to draw", a
   try {
     const strict = await browser.newPage();
     await strict.goto(address);
-    expect(strict.frames()[1]?.url()).toMatch(/^chrome-error:/);
+    await expect.poll(() => strict.frames()[1]?.url()).toMatch(/^chrome-error:/);
     await strict.close();
 
     // A browser that knows no such policy.

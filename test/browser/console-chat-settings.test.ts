@@ -117,7 +117,8 @@ test("bad settings are refused at their fields, and nothing is lost", async () =
     await expect.poll(() => field(page, name).inputValue()).toBe(text);
   expect(await stored(desk)).toEqual(DEFAULTS);
   // The first of the faults has the focus.
-  expect(await page.evaluate(() => document.activeElement?.closest(".field")?.textContent)).toMatch(/^Title/);
+  const focused = () => page.evaluate(() => document.activeElement?.closest(".field")?.textContent);
+  await expect.poll(focused).toMatch(/^Title/);
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -165,6 +166,7 @@ test("bad hours are refused at their fields, and are saved once they are correct
 
 test("an away message is saved with the hours, and taken back", async () => {
   const page = await settingsScreen(desk);
+  await field(page, "You answer").waitFor();
   await expect.poll(() => field(page, "Away message").count()).toBe(0);
   await field(page, "You answer").selectOption("hours");
   await field(page, "Away message").fill("Back at 9");

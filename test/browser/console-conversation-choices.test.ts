@@ -11,6 +11,7 @@ import {
   textOfTarget,
   whatsAppChat,
 } from "./console-conversation.ts";
+import { takeOver } from "./disturb.ts";
 
 const desk = await openDesk();
 
@@ -165,7 +166,10 @@ test("choices that others overtook go out whole, if the person wants so", async 
     await send(desk, chat.id, { content: "Somebody else" });
     await route.continue();
   };
-  await page.route(/\/messages$/, overtake, { times: 1 });
+  const letThrough = await takeOver(page, /\/messages$/, (route) => {
+    letThrough();
+    return overtake(route);
+  });
   await dialog.getByRole("button", { name: "Send" }).click();
   await page.getByText("Ann answered meanwhile.").waitFor();
   await page.getByRole("button", { name: "Send anyway" }).click();

@@ -11,6 +11,7 @@ import {
   scheduledOf,
   textOfTarget,
 } from "./console-conversation.ts";
+import { noteChanges, takeOver } from "./disturb.ts";
 
 const desk = await openDesk();
 
@@ -84,8 +85,10 @@ test("a file that is taken away before is not sent", async () => {
   await attached(page, 2);
   await page.getByRole("button", { name: "Remove wrong.txt" }).click();
   await attached(page, 1);
+  const uploads = noteChanges(page, /\/media$/);
   await messageBox(page).press("Control+Enter");
   await attached(page, 0);
+  expect(await uploads()).toHaveLength(1);
   expect(await messagesOf(desk, chat.id)).toMatchObject([{ media: { fileName: "words.txt" } }]);
 });
 
@@ -247,8 +250,12 @@ test("a file that is attached while others are being scheduled waits", async () 
     await staged(page).getByText("late.txt").waitFor();
     await route.continue();
   };
-  await page.route(/\/media\?/, addAnother, { times: 1 });
+  const letThrough = await takeOver(page, /\/media\?/, (route) => {
+    letThrough();
+    return addAnother(route);
+  });
   await schedule.click();
-  await expect.poll(async () => (await scheduledOf(desk, chat.id)).length).toBe(2);
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await scheduledOf(desk, chat.id)).toHaveLength(2);
   await expect.poll(() => staged(page).locator("bdi").allTextContents()).toEqual(["late.txt"]);
 });

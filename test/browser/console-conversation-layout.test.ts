@@ -140,8 +140,13 @@ test("on a phone, the details keep the reader's place, and what is said is seen 
   await log(page).getByText("Hello?").waitFor();
   await stopTimers(page, 10_000);
   const place = () => log(page).evaluate((box) => box.scrollTop);
-  await log(page).evaluate((box) => box.scrollTo(0, 200));
-  await expect.poll(place).toBe(200);
+  const scrolled = () =>
+    log(page).evaluate((box) => {
+      box.scrollTo(0, 200);
+      // By then the page knows it.
+      return new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(box.scrollTop))));
+    });
+  await expect.poll(scrolled).toBe(200);
   await page.getByRole("button", { name: "Mark as answered" }).click();
   await page.getByText("Marked as answered").waitFor();
   await page.getByRole("button", { name: "Details", exact: true }).click();

@@ -121,6 +121,11 @@ async function whileWriting(write: () => Promise<void>, work: () => Promise<void
 test("a contact who writes is shown, until the message comes", async () => {
   const chat = await desk.chat("Tia Types");
   const page = await openChat(desk, chat.id);
+  // Nobody is told for half a minute after somebody wrote unheard.
+  const stream = page.waitForResponse(/\/events\/stream/);
+  await page.reload();
+  await stream;
+  await messageBox(page).waitFor();
   const typing = page.getByText("Tia Types is typing…");
   await whileWriting(
     () => desk.types(chat.address),

@@ -80,6 +80,8 @@ test("a slash within a text is a slash", async () => {
 
 test("the mouse opens the replies and puts one in, and the text has the keys", async () => {
   const { page } = await openText("Mona Mouse", "");
+  // Its sender is known.
+  await page.locator(".composer select option").first().waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Saved replies" }).click();
   await options(page).filter({ hasText: "Bye" }).click();
   await expect.poll(() => messageBox(page).inputValue()).toBe("Bye Mona Mouse. Ann");

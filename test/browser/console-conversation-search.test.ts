@@ -101,8 +101,11 @@ async function openAbove(name: string) {
   await log(page).getByText("Line 30").waitFor();
   await expect.poll(() => toEnd(page)).toBeLessThan(80);
   await log(page).hover();
-  await page.mouse.wheel(0, -600);
-  await expect.poll(() => toEnd(page)).toBeGreaterThan(200);
+  const scrolled = async () => {
+    await page.mouse.wheel(0, -600);
+    return toEnd(page);
+  };
+  await expect.poll(scrolled).toBeGreaterThan(200);
   return { chat, page };
 }
 

@@ -114,7 +114,9 @@ test("a person hands a chat to the bot from its details, and is told if there is
   await handOver(desk, id, "people");
   const page = await openChatAsMember(desk, id, MEMBER, "Mel");
   await page.getByRole("button", { name: "Details", exact: true }).click();
+  const answered = page.waitForResponse(/\/handover$/);
   await page.getByRole("button", { name: "Hand to the bot" }).click();
+  await answered;
   await takeOver(page).waitFor();
   expect((await workOf(desk, id)).handler).toBe("bot");
   await handOver(desk, id, "people");

@@ -75,7 +75,7 @@ test("a chat of Mentions leads to the note in its place, by a key and by a click
   await expect.poll(() => targets(page)).toEqual([expect.stringContaining("@Mo near")]);
   await page.keyboard.press("j");
   await expect.poll(() => targets(page)).toEqual([expect.stringContaining("@Mo far up")]);
-  expect(new URL(page.url()).hash).toBe("");
+  await expect.poll(() => new URL(page.url()).hash).toBe("");
   await log(page).evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await notesIn(page).getByText("far up").waitFor({ state: "detached" });
   await page.getByRole("link", { name: /Fay Far/ }).click();
@@ -90,7 +90,7 @@ test("a link to a note that was deleted says so", async () => {
   const page = await openChatAsMember(desk, chat.id, AGENT, "Max");
   await page.goto(`${page.url()}#${gone}`);
   await page.getByText("The note was deleted.").waitFor();
-  expect(new URL(page.url()).hash).toBe("");
+  await expect.poll(() => new URL(page.url()).hash).toBe("");
 });
 
 test("Mentions is empty at first and says how it fills, and is only for members who may read notes", async () => {

@@ -19,6 +19,7 @@ test("the contact's panel says who the person is, and leads with one click to th
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).search));
   const panel = page.getByRole("complementary", { name: "Details" });
+  await page.reload();
   await panel.getByRole("button", { name: "Change the person" }).click();
   const dialog = page.getByRole("dialog", { name: "Person" });
   await dialog.getByLabel("Your key of the person").fill("x".repeat(129));

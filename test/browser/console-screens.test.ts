@@ -220,7 +220,8 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
   // Without events the list is loaded again every three seconds, and each load is a search.
   await stopTimers(member, 3_000);
   await member.goto(`${base}${screenOf(audited, "inbox")}`);
-  for (const text of ["anna", "bert"]) {
+  // An hour may end between two of them: the other two are then of one hour.
+  for (const text of ["anna", "bert", "cleo"]) {
     const searched = member.waitForResponse(new RegExp(`search=${text}`));
     await member.getByLabel("Find a contact").fill(text);
     await searched;
@@ -232,7 +233,7 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
   await member.getByRole("link", { name: "Audit" }).click();
   const rows = member.getByRole("row").filter({ has: member.getByRole("cell") });
   // Searches of an hour share an entry, which says how many they are.
-  const newest = rows.filter({ hasText: "Searched the chats (2 times)" }).first();
+  const newest = rows.filter({ hasText: /Searched the chats \([23] times\)/ }).first();
   await newest.getByText("Mel").waitFor();
   await newest.getByText("By a link of the operator").waitFor();
   await newest.getByText("Done").waitFor();

@@ -57,6 +57,12 @@ test("c closes a chat: it leaves the inbox once the person goes on, and z brings
   await page.getByRole("button", { name: "Reopen" }).waitFor();
   expect(await workOf(one.id)).toEqual({ state: "closed", isSnoozed: false, isUnanswered: false });
   await page.locator(".toasts").getByText("Closed", { exact: true }).waitFor();
+  // The page has heard of it too, once it hears of what came later.
+  await desk.api("POST", `/chats/${two.id}/messages`, { content: "Later" });
+  await page
+    .getByRole("link", { name: /Oda Other/ })
+    .getByText("Later")
+    .waitFor();
   // A list that moves under the reader's hand makes people answer the wrong chat.
   expect(await isListed(page, "Cleo Closed")).toBe(1);
   await page.keyboard.press("z");

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
 import { AGENT, codeIsThere, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { holdUp, stopTimers } from "./disturb.ts";
+import { holdUp, noteChanges, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -46,10 +46,11 @@ test("the key takes no chat from a colleague, and says whose it is: one click mo
   const mel = await openAsMember(browser, desk, AGENT, screenOf(desk, `inbox/${chat.id}`));
   await stopTimers(mel, 5_000);
   await mel.getByRole("button", { name: "Assigned to Ann. Change that" }).waitFor();
+  const given = noteChanges(mel, /\/chats\/cht_\w+$/);
   await mel.keyboard.press("a");
   const toast = mel.getByRole("status").filter({ hasText: "Assigned to Ann" });
   await toast.getByRole("button", { name: "Take over" }).waitFor();
-  expect(await assigneeOf(chat.id)).toBe(desk.organization.memberId);
+  expect(await given()).toEqual([]);
   await toast.getByRole("button", { name: "Take over" }).click();
   await mel.getByRole("button", { name: "Assigned to Mel. Change that" }).waitFor();
   await expect.poll(() => mel.getByRole("button", { name: "Take over" }).count()).toBe(0);
@@ -114,6 +115,7 @@ test("a chat is dragged on somebody's name, on nobody's, and by who may not chan
   await mel.locator(".toasts").getByText("Assigned to Ann").waitFor();
   expect(await assigneeOf(chat.id)).toBe(desk.organization.memberId);
   await drop("Nobody’s");
+  await mel.locator(".toasts").getByText("Unassigned").waitFor();
   await expect.poll(() => assigneeOf(chat.id)).toBeNull();
   await drop("Mine");
   await mel.locator(".toasts").getByText("Assigned to Mel").waitFor();
@@ -122,10 +124,18 @@ test("a chat is dragged on somebody's name, on nobody's, and by who may not chan
   const viewer = AGENT.filter((permission) => permission !== "chats:write");
   const page = await openAsMember(browser, desk, viewer, screenOf(desk, "inbox"));
   await whose(page).selectOption({ label: "Everybody’s" });
+  await codeIsThere(page);
+  // Rows can't be dragged, but their links can, by the browser. Whatever the row does then follows in a timer.
+  const drag = await page.evaluateHandle(() => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    addEventListener("dragstart", () => setTimeout(() => resolve()), { once: true });
+    return { begun: promise };
+  });
   await row(page, "Dee Dragged").hover();
   await page.mouse.down();
   await page.mouse.move(40, 300);
   await page.mouse.move(44, 304);
+  await drag.evaluate(({ begun }) => begun);
   await expect.poll(() => page.locator(".drop-targets").count()).toBe(0);
   await page.mouse.up();
   await page.context().close();
@@ -147,7 +157,10 @@ test("who answers a chat gets it, if the organization has chosen so and the chat
   };
   const open = (id: string) => openAsMember(browser, own, AGENT, screenOf(own, `inbox/${id}`));
   const mel = await open(free.id);
+  const given = noteChanges(mel, /\/chats\/cht_\w+$/);
+  const asked = mel.waitForResponse(/\/organization$/);
   await answerOn(mel, "Not yet mine");
+  await asked;
   expect(await ownerOf(free.id)).toBeNull();
   await box.check();
   await manager.getByText("Saved", { exact: true }).waitFor();
@@ -157,6 +170,7 @@ test("who answers a chat gets it, if the organization has chosen so and the chat
   await answerOn(mel, "Mine");
   await mel.getByRole("button", { name: "Assigned to Mel. Change that" }).waitFor();
   expect(await ownerOf(free.id)).toMatch(/^mbr_/);
+  expect(await given()).toHaveLength(1);
   const other = await open(held.id);
   await answerOn(other, "Not mine");
   await other.getByRole("button", { name: "Assigned to Ann. Change that" }).waitFor();
@@ -172,6 +186,7 @@ test("who may not change chats sees whose a chat is, and can't assign it", async
   const viewer = AGENT.filter((permission) => permission !== "chats:write");
   const page = await openAsMember(browser, desk, viewer, screenOf(desk, `inbox/${chat.id}`));
   await page.locator(".conversation-head").getByText("Ann").waitFor();
+  await codeIsThere(page);
   await page.keyboard.press("a");
   await page.keyboard.press("n");
   await expect.poll(() => page.getByRole("button", { name: /Assign|New chat/ }).count()).toBe(0);
@@ -306,6 +321,7 @@ test("the menu that assigns a chat offers nobody who can only read, and a manage
   await page.goto(`${base}${screenOf(desk, "members")}`);
   await page.getByRole("button", { name: "Add a member" }).click();
   const hint = page.getByText("can only revoke keys while self-service for keys is off");
+  await page.getByRole("radio", { name: "Manager" }).waitFor();
   await expect.poll(() => hint.count()).toBe(0);
   await page.getByRole("radio", { name: "Manager" }).click();
   await hint.waitFor();

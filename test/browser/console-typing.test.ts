@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { AGENT, codeIsThere, goByKeys, openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { log, messageBox } from "./console-conversation.ts";
-import { holdUp, stopTimers } from "./disturb.ts";
+import { holdUp, noteChanges, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 const desk = await openDesk();
@@ -139,8 +139,10 @@ test("“Find” that is opened straight after Escape stays open and has the key
 test("capitals are no shortcuts", async () => {
   const { page, id } = await openAgent("Caro Capitals");
   await messageBox(page).waitFor();
+  const changes = noteChanges(page, /\/chats\/(?!.*\/read$)/);
   for (const key of ["E", "A", "N", "T", "J", "W"]) await page.keyboard.press(key);
   await expectUntouched(page, id);
+  expect(await changes()).toEqual([]);
   await page.keyboard.press("e");
   await page.getByText("Marked as answered").waitFor();
 });

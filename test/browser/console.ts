@@ -1,5 +1,4 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { expect } from "vitest";
 import { PERMISSIONS } from "../../src/model/permission.ts";
 import {
   type Channel,
@@ -89,6 +88,9 @@ async function sendAs(
   const id = crypto.randomUUID();
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener("error", () => reject(new Error("The visitor's socket failed")));
+    socket.addEventListener("close", ({ code, reason }) =>
+      reject(new Error(`The visitor's socket was closed: ${code} ${reason}`)),
+    );
     const send = () => {
       if (first) socket.send(JSON.stringify(first));
       // A ping must have just this text.
@@ -197,17 +199,15 @@ export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;
 }
 
-/**
- * Goes to a screen by `g` and its letter. The letter counts only within a second, so both are pressed until the screen
- * is there.
- */
+/** Goes to a screen by `g` and its letter. The letter counts only within a second, so both are pressed in one moment. */
 export async function goByKeys(page: Page, letter: string, name: string): Promise<void> {
-  const heading = page.getByRole("heading", { level: 1, name, exact: true });
-  const press = async () => {
-    for (const key of ["g", letter]) await page.keyboard.press(key);
-    return heading.isVisible();
-  };
-  await expect.poll(press, { timeout: 60_000 }).toBe(true);
+  await page.evaluate((second) => {
+    for (const key of ["g", second]) {
+      const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+      (document.activeElement ?? document.body).dispatchEvent(event);
+    }
+  }, letter);
+  await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
 }
 
 /** Waits until a part of a page is shown. If it doesn't come, the error has what the page shows instead. */

@@ -30,6 +30,23 @@ export async function takeOver(
   };
 }
 
+/**
+ * Notes a page's requests from here on that change something.
+ * @param path of those that are meant
+ * @returns reads the noted ones as method and path. All that the page asked for before a read are among them.
+ */
+export function noteChanges(page: Page, path: RegExp): () => Promise<string[]> {
+  const changes: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.method() !== "GET" && path.test(pathname)) changes.push(`${request.method()} ${pathname}`);
+  });
+  return async () => {
+    await page.evaluate(() => fetch("/console/"));
+    return [...changes];
+  };
+}
+
 /** Timers of this length never ring on the page, in milliseconds: a test must not be a race with them. */
 export async function stopTimers(page: Page, length: number): Promise<void> {
   const stop = (stopped: number) => {

@@ -133,7 +133,7 @@ test("the list of pages links to a route, on a wide screen and on a phone", asyn
   await pages.getByRole("link", { name: "Chats" }).click();
   await page.waitForURL(`${base}/docs/reference/chats`);
   await pages.getByRole("link", { name: "Read a chat" }).click();
-  expect(new URL(page.url()).hash).toBe("#readChat");
+  await expect.poll(() => new URL(page.url()).hash).toBe("#readChat");
   await page.setViewportSize({ width: 340, height: 700 });
   await page.goto(`${base}/docs`);
   await page.getByText("All pages").click();

@@ -74,7 +74,7 @@ test("the page's policy would block injected markup", async () => {
     }
   });
   expect(outcome).toBe("was stopped");
-  expect(page.faults).not.toEqual([]);
+  await expect.poll(() => page.faults).not.toEqual([]);
 });
 
 test("a file without an https address is refused, and its address in a text is not a link", async () => {

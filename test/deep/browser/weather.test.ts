@@ -32,7 +32,7 @@ test("a lost acknowledgment causes no duplicate, on the page or in the chat", as
   await write(page, "only once");
   await eventually(() => place.heard(user), ["first", "only once"]);
   await eventually(async () => weather.opened > before, true);
-  await page.getByText("Sent", { exact: true }).last().waitFor();
+  await eventually(() => page.getByText("Sending", { exact: true }).count(), 0);
   expect(await shown(page)).toEqual(["first", "only once"]);
   expect(await place.heard(user)).toEqual(["first", "only once"]);
 });
@@ -108,8 +108,11 @@ test.for([
   const { page, weather } = await visitInWeather(browser, place, {});
   await page.getByText("How can we help?").waitFor();
   const before = weather.opened;
+  await page.clock.install();
   await weather.storm(code);
   await page.getByRole("status").getByText(why).waitFor();
+  // By then it would have been tried again.
+  await page.clock.runFor(60_000);
   expect([await page.getByRole("textbox").count(), weather.opened]).toEqual([0, before]);
 });
 

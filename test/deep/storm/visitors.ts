@@ -14,7 +14,7 @@ const VISITORS_A_ROUND = 4;
 const WRITTEN = 6;
 const MAX_WRITTEN = 60;
 const COMPANY = { meanwhile: 10, offline: 4 };
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 400_000;
 
 /**
  * Visitors, each with a tab and its duplicate, on a line that is cut every two seconds, while the company writes to

@@ -121,7 +121,8 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
     o: ["Reopen the selected chats", () => attempt(reopen())],
     s: ["Snooze the selected chats", () => openDialog(askUntil)],
     a: ["Assign the selected chats", () => (isAssigning.value = true)],
-    ...(mayLabel && { l: ["Label the selected chats", () => (isLabeling.value = true)] }),
+    // The labels may come later.
+    l: ["Label the selected chats", () => (isLabeling.value = true)],
   };
   useShortcuts(Object.entries(keys).map(([key, [label, run]]) => ({ keys: key, label, run, isOnly: true })));
   return (
