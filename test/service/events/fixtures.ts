@@ -5,6 +5,7 @@ import { PERMISSIONS } from "../../../src/model/permission.ts";
 import { runAlarm } from "../../support/alarms.ts";
 import { lookInto } from "../../support/canaries.ts";
 import { type Client, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { neverRing } from "../../support/timers.ts";
 import { until } from "../../support/until.ts";
 import { pass } from "../chats/object/delivery/conversation.ts";
 
@@ -33,6 +34,8 @@ export async function report(chatId: string): Promise<void> {
 
 /** An organization with chats that know that a client listens, in a calm second. */
 export async function listenedChats(count: number) {
+  // The stream is not read, and one that stands still for four seconds is closed.
+  neverRing(4_000);
   const listener = await newListener({ rateLimit: { limit: 1_000, windowSeconds: 1 } });
   const chatIds: string[] = [];
   while (chatIds.length < count) chatIds.push((await newChat(listener.api, listener.channelId)).id);
