@@ -62,6 +62,7 @@ const SETTINGS = {
   log: () => undefined,
 };
 
+/** Longer than a test may take: no work ends before it is done. */
 const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 60 };
 
 test("every case is prepared, counted and timed, and gets the expected responses", async () => {

@@ -2,7 +2,7 @@ import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { messageBox as box, log, SOON, textsOf } from "./console-conversation.ts";
-import { stopTimers } from "./disturb.ts";
+import { requestsAreKnown, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -190,8 +190,7 @@ test("switching to a chat of the list takes at most two requests", async () => {
   await page.getByRole("link", { name: /Eva Two/ }).click();
   await page.getByRole("heading", { level: 1, name: "Eva Two" }).waitFor();
   await page.getByText("Write the first one.").waitFor();
-  // Whatever the page asked for before this is counted.
-  await page.evaluate(() => fetch("/console/"));
+  await requestsAreKnown(page);
   const own = paths.filter((path) => path.includes(two.id));
   expect(own.length).toBeGreaterThan(0);
   expect(own.length).toBeLessThanOrEqual(2);

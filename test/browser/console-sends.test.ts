@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { comes, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { messageBox as box, log, SOON, textsOf } from "./console-conversation.ts";
-import { holdUp, takeOver } from "./disturb.ts";
+import { holdUp, requestsAreKnown, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 const desk = await openDesk();
@@ -39,7 +39,7 @@ test("a send of the operator waits until the members are known, because it is in
   await box(page).fill("As Ann");
   await page.keyboard.press("Control+Enter");
   await page.locator("button[aria-busy=true]").waitFor();
-  await page.evaluate(() => fetch("/console/"));
+  await requestsAreKnown(page);
   expect(senders).toEqual([]);
   release();
   await expect.poll(() => texts(chat.id), SOON).toEqual(["As Ann"]);

@@ -42,9 +42,14 @@ export function noteChanges(page: Page, path: RegExp): () => Promise<string[]> {
     if (request.method() !== "GET" && path.test(pathname)) changes.push(`${request.method()} ${pathname}`);
   });
   return async () => {
-    await page.evaluate(() => fetch("/console/"));
+    await requestsAreKnown(page);
     return [...changes];
   };
+}
+
+/** Resolves once the test has heard of all that a page of the console asked for before. */
+export async function requestsAreKnown(page: Page): Promise<void> {
+  await page.evaluate(() => fetch("/console/"));
 }
 
 /** Timers of this length never ring on the page, in milliseconds: a test must not be a race with them. */

@@ -62,10 +62,10 @@ function answersIn(heard: Buffer, isHead: boolean): Raw[] {
     const end = text.indexOf("\r\n\r\n");
     if (end < 0) return answers;
     const head = text.slice(0, end);
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    const length = isHead ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
     const isChunked = !isHead && /\r\ntransfer-encoding: chunked/i.test(head);
     const rest = text.slice(end + 4);
-    const size = isChunked ? rest.indexOf("0\r\n\r\n") + 5 : isHead ? 0 : length;
+    const size = isChunked ? rest.indexOf("0\r\n\r\n") + 5 : length;
     if (rest.length < size || (isChunked && size < 5)) return answers;
     answers.push({ status: Number(head.slice(9, 12)), head, body: rest.slice(0, size) });
     text = rest.slice(size);

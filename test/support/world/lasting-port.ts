@@ -18,7 +18,7 @@ process.once("exit", () => {
  * A free port that no other process of the tests is given while this one runs, nor the system to an outgoing
  * connection: until a server listens on it, or listens again, either could take it.
  * @param ip as `freePort` takes it
- * @throws CommandError if none of twenty ports is free
+ * @throws Error if none of twenty ports is free
  */
 export async function lastingPort(ip = "127.0.0.1"): Promise<number> {
   for (let tries = 1; ; tries++) {

@@ -122,7 +122,7 @@ export function BulkBar({ chats, whose, labels, onChat, onDone }: BulkBarProps) 
     s: ["Snooze the selected chats", () => openDialog(askUntil)],
     a: ["Assign the selected chats", () => (isAssigning.value = true)],
     // The labels may come later.
-    l: ["Label the selected chats", () => (isLabeling.value = true)],
+    l: ["Label the selected chats", () => (isLabeling.value = mayLabel)],
   };
   useShortcuts(Object.entries(keys).map(([key, [label, run]]) => ({ keys: key, label, run, isOnly: true })));
   return (
