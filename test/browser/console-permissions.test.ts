@@ -1,14 +1,13 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { PERMISSIONS, PRESETS } from "../../src/model/permission.ts";
-import { openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { dialog, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { browser } from "./file-browser.ts";
 import { layoutFaults } from "./layout-faults.ts";
 import { violations } from "./violations.ts";
 
 const desk = await openDesk();
 
-const dialog = (page: Page) => page.getByRole("dialog");
 const radios = (page: Page) => dialog(page).getByRole("radio");
 const radio = (page: Page, name: string) => dialog(page).getByRole("radio", { name, exact: true });
 const isChosen = (page: Page, name: string) =>

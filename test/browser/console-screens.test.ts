@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createTemplate } from "../support/world/factories.ts";
-import { openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { stopTimers, takeOver } from "./disturb.ts";
+import { dialog, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -13,7 +12,6 @@ const desk = await openDesk();
 /** The counts of keys are reported later. */
 const REPORTED = { timeout: 90_000, interval: 500 };
 
-const dialog = (page: Page) => page.getByRole("dialog");
 const templates = async () =>
   (await desk.operator("GET", `/organizations/${desk.organization.id}/templates`)).templates;
 
@@ -206,45 +204,6 @@ test("an export is gathered from its parts into one file", async () => {
   });
   expect(await download()).toEqual(['{"n":1}', '{"n":2}', '{"type":"end","next":null}']);
   await page.context().close();
-});
-
-test("the audit log shows who did what, and only what the filters ask for", async () => {
-  const audited = await openDesk("Audited");
-  const page = await openConsole(browser, screenOf(audited, "members"));
-  await page.getByRole("button", { name: "More for Ann" }).click();
-  await page.getByRole("menuitem", { name: "Change" }).click();
-  await dialog(page).getByLabel("Name", { exact: true }).fill("Anna");
-  await dialog(page).getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved", { exact: true }).waitFor();
-  const member = await openAsMember(browser, audited, ["audit:read", "chats:read"], screenOf(audited, "settings"));
-  // Without events the list is loaded again every three seconds, and each load is a search.
-  await stopTimers(member, 3_000);
-  await member.goto(`${base}${screenOf(audited, "inbox")}`);
-  // An hour may end between two of them: the other two are then of one hour.
-  for (const text of ["anna", "bert", "cleo"]) {
-    const searched = member.waitForResponse(new RegExp(`search=${text}`));
-    await member.getByLabel("Find a contact").fill(text);
-    await searched;
-  }
-  await member
-    .getByText(/No matching chats|Nothing/)
-    .first()
-    .waitFor();
-  await member.getByRole("link", { name: "Audit" }).click();
-  const rows = member.getByRole("row").filter({ has: member.getByRole("cell") });
-  // Searches of an hour share an entry, which says how many they are.
-  const newest = rows.filter({ hasText: /Searched the chats \([23] times\)/ }).first();
-  await newest.getByText("Mel").waitFor();
-  await newest.getByText("By a link of the operator").waitFor();
-  await newest.getByText("Done").waitFor();
-  await member.getByLabel("What").selectOption({ label: "Changed a member" });
-  await expect.poll(() => rows.count()).toBe(1);
-  await expect.poll(() => rows.first().textContent()).toContain("name, publicName, email, permissions");
-  await member.getByLabel("What").selectOption({ label: "Rotated a key" });
-  await member.getByRole("heading", { name: "No matching entries" }).waitFor();
-  await member.getByRole("button", { name: "Clear the filters" }).click();
-  await newest.waitFor();
-  await Promise.all([page.context().close(), member.context().close()]);
 });
 
 test("an organization that does not exist leads back to the start", async () => {

@@ -199,6 +199,9 @@ export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;
 }
 
+/** The dialog that a screen has open. */
+export const dialog = (page: Page) => page.getByRole("dialog");
+
 /** Goes to a screen by `g` and its letter. The letter counts only within a second, so both are pressed in one moment. */
 export async function goByKeys(page: Page, letter: string, name: string): Promise<void> {
   await page.evaluate((second) => {

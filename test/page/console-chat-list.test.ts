@@ -1,44 +1,14 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ParleyError } from "../../src/client/error.ts";
 import type { FollowedEvent } from "../../src/client/event.ts";
 import type { Chat } from "../../src/web/console/api.ts";
-import type { ChatListStore } from "../../src/web/console/inbox/chat-list-store.ts";
 import { NOBODY } from "../../src/web/console/inbox/chat-rows.ts";
 import { Together } from "../../src/web/console/inbox/together.ts";
-import { InboxService } from "./inbox-service.ts";
-
-const ME = "mbr_1";
+import { ids, numbers, scrollToTheEnd, settle } from "./console-chat-list.ts";
+import { InboxService, ME } from "./inbox-service.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
-
-const ids = (list: ChatListStore) => list.rows.value.map(({ id }) => id);
-const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, n) => from + n);
-
-/** Lets all happen that is under way or will be tried again. */
-const settle = () => vi.advanceTimersByTimeAsync(20_000);
-
-async function scrollToTheEnd(list: ChatListStore): Promise<void> {
-  for (let pages = 0; list.hasMore.value && pages < 100; pages++) {
-    void list.more();
-    await settle();
-  }
-}
-
-test("messages of many chats beside the list load it again once, and not each chat", async () => {
-  const service = new InboxService(1_000);
-  const list = service.list();
-  await list.load();
-  service.asked.length = 0;
-  list.take(numbers(100).map((n) => service.writes(n)));
-  await vi.advanceTimersByTimeAsync(1_900);
-  list.take(numbers(100, 100).map((n) => service.writes(n)));
-  await vi.advanceTimersByTimeAsync(1_900);
-  expect(service.asked).toEqual([expect.stringMatching(/\/chats\?/)]);
-  await scrollToTheEnd(list);
-  expect(ids(list)).toEqual(service.rows().map(({ id }) => id));
-});
 
 test("a few chats beside the list are asked for one by one", async () => {
   const service = new InboxService(1_000);
@@ -100,133 +70,6 @@ test("rows that came one by one do not add up without end", async () => {
   await settle();
   expect(ids(list).length).toBeLessThan(300);
   expect(ids(list)).toContain("cht_960");
-});
-
-test("a list that could not be loaded again says so, and is complete once its screen loads it", async () => {
-  const service = new InboxService(1_000);
-  const list = service.list();
-  await list.load();
-  service.delay = () => Promise.reject(new ParleyError("The service is down", { status: 503, code: "unavailable" }));
-  list.take(numbers(6).map((n) => service.writes(n)));
-  await settle();
-  expect(list.error.value).not.toBeNull();
-  // The screen repeats it, with a back-off that all that failed has together.
-  service.asked.length = 0;
-  await settle();
-  expect(service.asked).toEqual([]);
-  service.delay = async () => {};
-  await list.load();
-  expect(list.error.value).toBeNull();
-  expect(ids(list)).toEqual(expect.arrayContaining(numbers(6).map((n) => `cht_${n}`)));
-});
-
-test("a list that is no longer shown is not loaded again", async () => {
-  const service = new InboxService(1_000);
-  const list = service.list();
-  await list.load();
-  list.take(numbers(6).map((n) => service.writes(n)));
-  list.stop();
-  service.asked.length = 0;
-  await settle();
-  expect(service.asked).toEqual([]);
-});
-
-test("a list that is refused is not tried again automatically", async () => {
-  const service = new InboxService(1_000);
-  const list = service.list();
-  await list.load();
-  service.delay = () => Promise.reject(new ParleyError("Signed out", { status: 401, code: "invalid_session" }));
-  service.asked.length = 0;
-  list.take(numbers(6).map((n) => service.writes(n)));
-  await settle();
-  expect(service.asked).toHaveLength(1);
-  expect(list.error.value?.status).toBe(401);
-});
-
-test.each([
-  ["shows what comes", false],
-  ["says what is wrong", true],
-])("a list that is asked for more often than answers come %s", async (_name, isDown) => {
-  const service = new InboxService(10);
-  const list = service.list();
-  service.delay = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
-    if (isDown) throw new ParleyError("The service is down", { status: 503, code: "unavailable" });
-  };
-  for (let poll = 0; poll < 3; poll++) {
-    void list.load();
-    await vi.advanceTimersByTimeAsync(3_000);
-  }
-  expect(list.state.value).toBe("ready");
-  expect([ids(list).length, list.error.value?.status ?? null]).toEqual(isDown ? [0, 503] : [10, null]);
-});
-
-test("a page that the reader waits for comes also if the list was loaded again meanwhile", async () => {
-  const service = new InboxService(200);
-  const list = service.list();
-  await list.load();
-  service.delay = () => new Promise((resolve) => setTimeout(resolve, 3_000));
-  void list.more();
-  service.delay = async () => {};
-  await list.load();
-  await settle();
-  expect(ids(list)).toHaveLength(100);
-});
-
-test("a list that is loaded again keeps as many rows as were loaded, and changes once", async () => {
-  const service = new InboxService(180);
-  const list = service.list();
-  await list.load();
-  await list.more();
-  list.openId = "cht_100";
-  // Nothing tells of it.
-  service.writes(3);
-  const lengths: number[] = [];
-  const stop = list.rows.subscribe((rows) => void lengths.push(rows.length));
-  await list.load();
-  stop();
-  expect(lengths).toEqual([100, 100]);
-  expect(ids(list)).toEqual(
-    service
-      .rows()
-      .slice(0, 100)
-      .map(({ id }) => id),
-  );
-});
-
-test("a list that is loaded again has at most 200 rows and the open chat, however far the reader went", async () => {
-  const service = new InboxService(1_000);
-  const list = service.list();
-  await list.load();
-  await scrollToTheEnd(list);
-  expect(ids(list)).toHaveLength(1_000);
-  list.openId = "cht_5";
-  service.asked.length = 0;
-  await list.load();
-  expect(service.asked).toHaveLength(4);
-  expect(ids(list)).toEqual([
-    ...service
-      .rows()
-      .slice(0, 200)
-      .map(({ id }) => id),
-    "cht_5",
-  ]);
-  await list.load();
-  expect(service.asked).toHaveLength(8);
-});
-
-test("a chat that moves to the first page while the second one is read again is in neither, and stays in the list", async () => {
-  const service = new InboxService(60, () => ({ assigneeId: ME }));
-  const list = service.list({ assignee: ME });
-  await list.load();
-  await scrollToTheEnd(list);
-  service.delay = () => new Promise((resolve) => setTimeout(resolve, 300));
-  void list.load();
-  await vi.advanceTimersByTimeAsync(150);
-  list.take([service.writes(4)]);
-  await settle();
-  expect(ids(list)).toHaveLength(60);
-  expect(list.rows.value).toEqual(service.rows({ assignee: ME }));
 });
 
 test("what happens to a chat at once is one change of the list, and the newest counts", async () => {

@@ -10,7 +10,7 @@ const PAGE = 50;
 const ALL_CHATS = filterOf("?view=all");
 
 /** The member whose inbox it is. */
-const OWN = "mbr_1";
+export const ME = "mbr_1";
 
 /** A time, this many seconds after the first chat was created. */
 const at = (seconds: number) => new Date(Date.parse("2026-11-20T10:00:00.000Z") + seconds * 1_000).toISOString();
@@ -40,7 +40,7 @@ export class InboxService {
     return new ChatListStore(
       createApi((request) => this.#answer(request)),
       { ...ALL_CHATS, ...filter },
-      OWN,
+      ME,
     );
   }
 
@@ -90,7 +90,7 @@ export class InboxService {
     const now = { noteId, afterSeq: 0, createdAt: at(++this.#now) };
     const changed = isGiven ? { ...before, mention: now } : before;
     this.chats.set(changed.id, changed);
-    const note = { id: noteId, mentions: [OWN] };
+    const note = { id: noteId, mentions: [ME] };
     return this.#event(changed, isGiven ? "note.created" : "note.deleted", { note });
   }
 
@@ -147,7 +147,7 @@ export class InboxService {
     }
     const state = searchParams.get("state") as Chat["state"] | null;
     const isOfMentions = searchParams.has("mentioned");
-    if (isOfMentions) expect(searchParams.get("mentioned")).toBe(OWN);
+    if (isOfMentions) expect(searchParams.get("mentioned")).toBe(ME);
     const view = searchParams.has("unanswered") ? "unanswered" : isOfMentions ? "mentions" : (state ?? "all");
     // The contact of a snoozed chat can wait too. The list of the unanswered ones is of the open ones.
     if (view === "unanswered") expect(state).toBe("open");

@@ -1,6 +1,7 @@
 import { chatTests } from "./parley/chats.ts";
 import { demoTests } from "./parley/demo.ts";
 import { doctorTests } from "./parley/doctor.ts";
+import { errorTests } from "./parley/errors.ts";
 import { eventTests } from "./parley/events.ts";
 import { fileTests } from "./parley/files.ts";
 import { Place } from "./parley/fixtures.ts";
@@ -16,6 +17,7 @@ chatTests(placeOf);
 fileTests(placeOf);
 demoTests(placeOf);
 operatorTests(placeOf);
+errorTests(placeOf);
 loginTests(placeOf);
 webhookTests(placeOf);
 eventTests(placeOf);

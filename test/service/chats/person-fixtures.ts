@@ -3,6 +3,9 @@ import type { Chat } from "../../../src/model/chat.ts";
 import { report, writeAsContact } from "./inbound.ts";
 import { scheduledPlace } from "./object/scheduled/fixtures.ts";
 
+/** The key of a person. */
+export const KEY = "customer-2044";
+
 /** A chat whose person a test changes, with a contact that is called Ada. */
 export async function personPlace() {
   const place = await scheduledPlace();

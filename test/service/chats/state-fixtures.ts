@@ -4,6 +4,11 @@ import { report, writeAsContact } from "./inbound.ts";
 import type { Kind } from "./object/delivery/conversation.ts";
 import { MINUTE, scheduledPlace } from "./object/scheduled/fixtures.ts";
 
+export const OPEN = { state: "open", snoozedUntil: null };
+export const CLOSED = { state: "closed", snoozedUntil: null };
+/** Who changed a state, if a key did. */
+export const BY_KEY = { type: "key", id: expect.stringMatching(/^key_/), name: expect.any(String) };
+
 /** A chat whose state a test changes. */
 export async function statePlace(kind: Kind | "web" = "web") {
   const place = await scheduledPlace(kind);

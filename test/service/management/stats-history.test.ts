@@ -8,10 +8,10 @@ import { untilQueueIsEmpty } from "../../support/message-status.ts";
 import { accept, fakeNetworks, inTurn, refuse } from "../../support/networks.ts";
 import { objectWrites } from "../../support/object-writes.ts";
 import { type Conversation, conversation, pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
+import { NO_ATTEMPTS } from "./channel-stats-fixtures.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
 const NO_REFUSALS = { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 0, rate_limited: 0, quota_exceeded: 0 };
 
 interface Bucket {

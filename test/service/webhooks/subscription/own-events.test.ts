@@ -2,58 +2,29 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
-import { type EventFact, eventId, parseEventId } from "../../../../src/model/event.ts";
-import type { Subscription } from "../../../../src/webhooks/subscription/subscription.ts";
-import { ringAlarm, runAlarm, workIsDone } from "../../../support/alarms.ts";
+import { parseEventId } from "../../../../src/model/event.ts";
+import { ringAlarm, runAlarm } from "../../../support/alarms.ts";
 import { breakObjects } from "../../../support/faults.ts";
-import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../../support/harness.ts";
+import { admin, newChannel, newOrganization, send } from "../../../support/harness.ts";
 import { until, untilLength } from "../../../support/until.ts";
 import { GOOD, mend } from "../../chats/object/delivery/broken-channel.ts";
 import { alarmOf, conversation, crash, pass, stopTheClock } from "../../chats/object/delivery/conversation.ts";
-import { newListener, pageOf, report } from "../../events/fixtures.ts";
+import { newListener, pageOf } from "../../events/fixtures.ts";
 import { newWebhook, SECRET } from "../object/fixtures.ts";
 import { addWebhook, fakeReceiver, type Received } from "../receiver.ts";
+import {
+  attempted,
+  deleteChat,
+  numberOf,
+  OWN,
+  objectOf,
+  ownEvents,
+  ring,
+  SECOND,
+  toldOrganization,
+} from "./own-event-fixtures.ts";
 
 stopTheClock();
-
-const SECOND = 1_000;
-const DAY = 86_400_000;
-/** The types of the organization's own events. */
-const OWN = { types: ["chat.deleted", "channel.health", "webhook.*"] };
-
-const objectOf = (organizationId: string) => env.ORGANIZATIONS.getByName(organizationId);
-const ring = (organizationId: string) => runAlarm(objectOf(organizationId));
-
-function subscriptionOf(organizationId: string, webhookId: string): Promise<Subscription | undefined> {
-  return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>
-    storage.kv.get<Subscription>(`line ${webhookId}`),
-  );
-}
-
-function noticeSubscriptionOf(organizationId: string, webhookId: string): Promise<Subscription | undefined> {
-  return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>
-    storage.kv.get<Subscription>(`notices line ${webhookId}`),
-  );
-}
-
-/**
- * Resolves when the two subscriptions of a webhook have made this many attempts, and have reported them: until then,
- * they make the next one without an alarm if the clock passes its time.
- */
-async function attempted(organizationId: string, webhookId: string, count: number): Promise<void> {
-  await until(
-    `${count} attempts are made`,
-    async () => {
-      const subscriptions = [
-        await subscriptionOf(organizationId, webhookId),
-        await noticeSubscriptionOf(organizationId, webhookId),
-      ];
-      return subscriptions.flatMap((subscription) => subscription?.recent ?? []);
-    },
-    ({ length }) => length === count,
-  );
-  await workIsDone(objectOf(organizationId));
-}
 
 /** Waits until the organization's alarm is due. */
 const due = (organizationId: string) =>
@@ -74,35 +45,9 @@ const replayed = (webhookId: string, calls: Received[], count: number) =>
     ({ length }) => length === count,
   );
 
-/** The organization's own events that are stored. */
-async function ownEvents(organizationId: string): Promise<EventFact[]> {
-  const read = (await objectOf(organizationId).ownEvents(1, 100)) as { events: EventFact[] } | null;
-  return read?.events ?? [];
-}
-
-const numberOf = ({ event }: Received) => parseEventId(event.id)?.number;
 /** The number in the event's id, `previous`, which is null because the event has no number, and the type. */
 const factsOf = (call: Received) => [numberOf(call), call.event.previous, call.event.type];
 const of = (calls: Received[], webhookId: string) => calls.filter(({ url }) => url.endsWith(webhookId));
-
-let contacts = 4_711;
-
-/** Creates a chat and deletes it, which is an event of the organization. @returns the chat's id */
-async function deleteChat({ api, channelId }: Pick<Awaited<ReturnType<typeof newOrganization>>, "api" | "channelId">) {
-  const { id } = await newChat(api, channelId, String(++contacts));
-  expect((await admin("DELETE", `/chats/${id}`)).status).toBe(200);
-  return id;
-}
-
-/** An organization whose webhook was told of a chat's deletion. */
-async function toldOrganization() {
-  const organization = await newOrganization();
-  const { organizationId } = organization;
-  const webhookId = await addWebhook(organizationId, OWN);
-  await deleteChat(organization);
-  await attempted(organizationId, webhookId, 1);
-  return { ...organization, organization, webhookId };
-}
 
 test("a channel that breaks and recovers, a deleted chat and a disabled webhook reach a webhook in order, signed", async () => {
   const calls = fakeReceiver(undefined, async (url) =>
@@ -303,49 +248,4 @@ test("an event of the organization can be sent again", async () => {
   await replayed(webhookId, calls, 2);
   expect(calls[1]?.event).toEqual({ ...calls[0]?.event, previous: null });
   expect(calls[1]?.headers.get("parley-replay")).toBe(answer.body.replay.id);
-});
-
-test("an event of an earlier feed of the organization is not found, and no other is sent in its place", async () => {
-  const calls = fakeReceiver();
-  const { organizationId, webhookId } = await toldOrganization();
-  const request = { eventId: eventId(organizationId, "00000000", 1) };
-  expectError(await admin("POST", `/webhooks/${webhookId}/replays`, request), 404, "event_not_found");
-  expect(calls).toHaveLength(1);
-});
-
-test("no number is used again after the events of 30 days are gone", async () => {
-  const calls = fakeReceiver();
-  const { organization, organizationId, webhookId } = await toldOrganization();
-  for (const count of [2, 3]) {
-    pass(32 * DAY);
-    const { id } = await newChat(organization.api, organization.channelId);
-    await report(id);
-    // Drops the oldest table.
-    await ring(organizationId);
-    expect((await ownEvents(organizationId)).map(({ number }) => number)).toEqual([count - 1]);
-    await deleteChat(organization);
-    await attempted(organizationId, webhookId, count);
-  }
-  expect(calls.map(numberOf)).toEqual([1, 2, 3]);
-});
-
-test("an organization that was erased sends nothing", async () => {
-  let isErased = false;
-  const late: Received[] = [];
-  const calls = fakeReceiver((call) => {
-    if (isErased) late.push(call);
-    return new Response(null, { status: 500 });
-  });
-  const { organizationId, api, channelId, webhookId } = await toldOrganization();
-  const remaining = created(await api("POST", "/chats", { channelId, contact: { address: "remaining" } })).chat;
-  isErased = true;
-  expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200);
-  pass(60 * SECOND);
-  await ring(organizationId);
-  await objectOf(organizationId).wakeWebhook(webhookId, 1_000, 0, organizationId);
-  expect(await objectOf(organizationId).replayEvents(webhookId, "rpl_1", [[1, 9]], organizationId)).toBe(0);
-  await objectOf(organizationId).webhookEvent(organizationId, "webhook.failing", {}, "late");
-  expect(late).toEqual([]);
-  expect(calls.every(({ event }) => event.chatId !== remaining.id)).toBe(true);
-  expect(await subscriptionOf(organizationId, webhookId)).toBeUndefined();
 });

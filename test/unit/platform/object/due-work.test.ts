@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { StandingAlarm } from "../../../../src/platform/object/alarm.ts";
-import { type DuePart, DueWork } from "../../../../src/platform/object/due-work.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { settle } from "../fake-clock.ts";
+import { objectWith, Part, QuickPart } from "./due-parts.ts";
 
 let errors: ReturnType<typeof vi.spyOn>;
 beforeEach(() => {
@@ -9,84 +8,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
-});
-
-/** A part that is due at `at`, whose runs the test ends: `runs[n].resolve()`. */
-class Part implements DuePart {
-  at: number | null = null;
-  readonly runs: PromiseWithResolvers<void>[] = [];
-  forgotten = 0;
-
-  dueAt(): number | null {
-    return this.at;
-  }
-
-  run(): Promise<void> {
-    const run = Promise.withResolvers<void>();
-    this.runs.push(run);
-    return run.promise;
-  }
-
-  forget(): void {
-    this.forgotten++;
-  }
-}
-
-/** Like `Part`, but it ends at once, and throws `error` if there is one. */
-class QuickPart extends Part {
-  error: Error | null = null;
-  count = 0;
-
-  override async run(): Promise<void> {
-    this.count++;
-    if (this.error) throw this.error;
-  }
-}
-
-function objectWith<Parts extends Record<string, DuePart>>(parts: Parts) {
-  const clock = new FakeClock();
-  const stored = { at: null as number | null, sets: [] as (number | null)[], fails: 0 };
-  const set = async (at: number | null) => {
-    if (stored.fails-- > 0) throw new Error("No storage");
-    stored.at = at;
-    stored.sets.push(at);
-  };
-  const alarm = new StandingAlarm({
-    getAlarm: async () => stored.at,
-    setAlarm: (at) => set(Number(at)),
-    deleteAlarm: () => set(null),
-  });
-  const background: Promise<unknown>[] = [];
-  const waitUntil = (work: Promise<unknown>) => void background.push(work);
-  const due = new DueWork({ name: "test", alarm, waitUntil, clock }, parts);
-  return { clock, stored, alarm, due, background, ...parts };
-}
-
-/** Lets everything happen that needs no time. */
-async function settled(): Promise<void> {
-  for (let steps = 0; steps < 20; steps++) await Promise.resolve();
-}
-
-test("the next alarm is set by what is due when the parts have run", async () => {
-  const { clock, stored, due, one, other } = objectWith({ one: new QuickPart(), other: new QuickPart() });
-  one.at = clock.now() + 60_000;
-  other.at = clock.now() + 40_000;
-  await due.ring();
-  expect(stored.sets).toEqual([clock.now() + 40_000]);
-  expect([one.count, other.count]).toEqual([1, 1]);
-});
-
-test("an alarm that the platform repeats stands while the parts run: the platform gives up after a few times", async () => {
-  const { clock, stored, due, one } = objectWith({ one: new QuickPart() });
-  one.at = clock.now() + 60_000;
-  await due.ring({ isRetry: true });
-  expect(stored.sets).toEqual([clock.now() + 30_000, clock.now() + 60_000]);
-});
-
-test("nothing due leaves no alarm", async () => {
-  const { stored, due } = objectWith({ one: new QuickPart() });
-  await due.ring();
-  expect(stored.at).toBeNull();
 });
 
 test("a part that throws is logged, rests longer each time, and holds up no other", async () => {
@@ -131,7 +52,7 @@ test("a part that works again no longer rests: an alarm that passed it over woul
   bad.error = null;
   bad.at = clock.now();
   due.start(bad, true);
-  await settled();
+  await settle();
   await due.ring();
   expect(bad.count).toBe(3);
   expect(stored.at).toBe(clock.now());
@@ -141,7 +62,7 @@ test("an alarm waits five seconds for a part that hangs, which is not run again 
   const { clock, stored, due, background, slow, good } = objectWith({ slow: new Part(), good: new QuickPart() });
   slow.at = clock.now();
   const rung = due.ring();
-  await settled();
+  await settle();
   clock.advance(5_000);
   await rung;
   expect(stored.at).toBe(clock.now() + 30_000);
@@ -157,15 +78,15 @@ test("a part that never ends has failed after its deadline, and is run again", a
   const { clock, due, slow } = objectWith({ slow: new Part() });
   slow.at = clock.now();
   const rung = due.ring();
-  await settled();
+  await settle();
   clock.advance(5_000);
   await rung;
   clock.advance(355_000);
-  await settled();
+  await settle();
   expect(errors).toHaveBeenCalledTimes(1);
   clock.advance(5_000);
   void due.ring();
-  await settled();
+  await settle();
   expect(slow.runs).toHaveLength(2);
 });
 
@@ -178,15 +99,15 @@ test("an alarm does not wait beyond what another part has to do, nor once someth
   const { clock, stored, due, soon, slow } = objectWith({ soon: new SoonPart(), slow: new Part() });
   soon.at = clock.now() + 1_000;
   const rung = due.ring();
-  await settled();
+  await settle();
   clock.advance(1_000);
   await rung;
   expect(stored.at).toBe(clock.now());
   slow.runs[0]?.resolve();
-  await settled();
+  await settle();
   soon.at = clock.now() + 60_000;
   const again = due.ring();
-  await settled();
+  await settle();
   soon.at = clock.now() + 2_000;
   due.release();
   await again;
@@ -225,7 +146,7 @@ test("an alarm waits for a part that was started before it", async () => {
   const { stored, due, slow } = objectWith({ slow: new Part() });
   due.start(slow);
   const rung = due.ring();
-  await settled();
+  await settle();
   slow.runs[0]?.resolve();
   await rung;
   expect([slow.runs.length, stored.at]).toEqual([1, null]);
@@ -242,138 +163,4 @@ test("a part that can't say when it is due rests, and the others' times hold", a
   good.at = null;
   await due.ring();
   expect(stored.at).toBe(clock.now() + 5_000);
-});
-
-test("after a deletion, what was under way sets no alarm", async () => {
-  const { clock, stored, due, background, slow } = objectWith({ slow: new Part() });
-  slow.at = clock.now();
-  const rung = due.ring();
-  await settled();
-  stored.at = null;
-  slow.at = null;
-  due.forget();
-  clock.advance(5_000);
-  await rung;
-  slow.runs[0]?.resolve();
-  await Promise.all(background);
-  expect(slow.forgotten).toBe(1);
-  expect(stored.at).toBeNull();
-});
-
-test("a later alarm that is asked for while one works is set at its end: before, it would replace the platform's repeat", async () => {
-  const { clock, stored, alarm, due, slow } = objectWith({ slow: new Part() });
-  const tomorrow = clock.now() + 86_400_000;
-  slow.at = clock.now();
-  const rung = due.ring();
-  await settled();
-  await alarm.by(tomorrow);
-  expect(alarm.isBy(tomorrow)).toBe(true);
-  expect(stored.sets).toEqual([]);
-  slow.at = tomorrow;
-  slow.runs[0]?.resolve();
-  await rung;
-  expect(stored.sets).toEqual([tomorrow]);
-  await alarm.by(tomorrow - 1);
-  expect(stored.sets).toEqual([tomorrow, tomorrow - 1]);
-});
-
-test("an alarm that is asked for after a deletion, or in a repeated alarm, is set at once", async () => {
-  const { clock, stored, alarm, due, slow } = objectWith({ slow: new Part() });
-  const rung = due.ring();
-  await settled();
-  due.forget();
-  await alarm.by(clock.now() + 60_000);
-  expect(stored.sets).toEqual([clock.now() + 60_000]);
-  clock.advance(5_000);
-  await rung;
-  const repeated = due.ring({ isRetry: true });
-  await settled();
-  await alarm.by(clock.now() + 1_000);
-  expect(stored.sets.slice(1)).toEqual([clock.now() + 30_000, clock.now() + 1_000]);
-  clock.advance(5_000);
-  await repeated;
-  for (const run of slow.runs) run.resolve();
-});
-
-test.each([
-  ["an alarm is set for what a deletion leaves", 0],
-  ["an alarm throws if none can be set for what a deletion leaves: the platform repeats it", 1],
-])("%s", async (_name, fails) => {
-  const { clock, stored, due, slow } = objectWith({ slow: new Part() });
-  slow.at = clock.now();
-  const rung = due.ring();
-  await settled();
-  stored.at = null;
-  due.forget();
-  slow.at = clock.now() + 60_000;
-  stored.fails = fails;
-  slow.runs[0]?.resolve();
-  if (fails > 0) await expect(rung).rejects.toThrow("No storage");
-  else {
-    await rung;
-    expect(stored.at).toBe(clock.now() + 60_000);
-  }
-});
-
-test("an alarm that can't be set is no fault while one stands, and throws if none does", async () => {
-  const { clock, stored, due, one } = objectWith({ one: new QuickPart() });
-  one.at = clock.now();
-  stored.fails = 1;
-  await due.ring({ isRetry: true });
-  expect(stored.at).toBe(clock.now());
-  stored.fails = 1;
-  await expect(due.ring()).rejects.toThrow("The alarm can't be set");
-  stored.fails = 2;
-  await expect(due.ring({ isRetry: true })).rejects.toThrow("The alarm can't be set");
-});
-
-test.each([
-  ["there is none", null, true],
-  ["it should have rung two minutes ago", -120_000, true],
-  ["it is much later than what is due", 60_000, true],
-  ["it is due since a moment", -119_000, false],
-  ["it is set soon", 30_000, false],
-])("an alarm for what is overdue is set again if %s", async (_name, inMs, isLost) => {
-  const { clock, stored, alarm, due, one } = objectWith({ one: new QuickPart() });
-  one.at = clock.now() - 300_000;
-  // What this instance remembers does not count: the platform gives up an alarm without notice.
-  await alarm.by(clock.now());
-  stored.at = inMs === null ? null : clock.now() + inMs;
-  const before = stored.at;
-  expect(await due.renew(true)).toBe(isLost);
-  expect(stored.at).toBe(isLost ? clock.now() + 15_000 : before);
-});
-
-test("an alarm that is renewed for one object alone begins at once, and one for later work at its time", async () => {
-  const { clock, stored, due, one } = objectWith({ one: new QuickPart() });
-  expect(await due.renew(false)).toBe(false);
-  expect(stored.at).toBeNull();
-  one.at = clock.now() - 1;
-  expect(await due.renew(false)).toBe(true);
-  expect(stored.at).toBe(clock.now());
-  stored.at = null;
-  one.at = clock.now() + 86_400_000;
-  expect(await due.renew(true)).toBe(true);
-  expect(stored.at).toBe(one.at);
-});
-
-test("an alarm that rings, or is being set, is not renewed", async () => {
-  const { clock, stored, alarm, due, one } = objectWith({ one: new QuickPart() });
-  one.at = clock.now() - 1;
-  alarm.rang();
-  expect(await due.renew(false)).toBe(false);
-  alarm.gone();
-  const renewing = due.renew(false);
-  await alarm.set(clock.now() + 5_000);
-  expect(await renewing).toBe(false);
-  expect(stored.sets).toEqual([clock.now() + 5_000]);
-});
-
-test("if the platform refuses the new alarm, the next call sets it", async () => {
-  const { clock, stored, due, one } = objectWith({ one: new QuickPart() });
-  one.at = clock.now() - 1;
-  stored.fails = 1;
-  await expect(due.renew(false)).rejects.toThrow("No storage");
-  expect(await due.renew(false)).toBe(true);
-  expect(stored.at).toBe(clock.now());
 });
