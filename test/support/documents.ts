@@ -3,7 +3,15 @@ import { ERRORS, type ErrorCode } from "../../src/model/error.ts";
 import { errorSchema, UNMATCHED_CODES } from "../../src/openapi/errors.ts";
 
 declare global {
-  var parsedDocuments: Documents | undefined;
+  /** Test files that share a runtime load this module again. They parse 1.7 MB and prepare each schema once. */
+  var preparedDocuments: Prepared | undefined;
+}
+
+interface Prepared {
+  documents: Documents;
+  operations: KnownOperation[];
+  /** By the place of the schema. */
+  validators: Map<string, Validator>;
 }
 
 interface Reference {
@@ -38,11 +46,15 @@ export interface OpenApi {
 
 type Documents = { public: OpenApi; operator: OpenApi };
 
-/** The committed documents, which the service also serves. Test files that share a runtime parse their 1.7 MB once. */
-export const DOCUMENTS: Documents = (globalThis.parsedDocuments ??= {
+const committed = (globalThis.preparedDocuments ??= prepared({
   public: JSON.parse((await import("../../src/openapi/public.json?raw")).default),
   operator: JSON.parse((await import("../../src/openapi/operator.json?raw")).default),
-});
+}));
+/** What responses are compared to. */
+let compared = committed;
+
+/** The committed documents, which the service also serves. */
+export const DOCUMENTS: Documents = committed.documents;
 
 /** A request and its response. `sent` is the request's body, and `received` the response's, parsed if it is JSON. */
 export interface Exchange {
@@ -63,13 +75,15 @@ interface KnownOperation {
   document: OpenApi;
 }
 
-let operations = Object.values(DOCUMENTS).flatMap(operationsOf);
 const PREFIXES = /^\/(api|admin)\/v1(\/|$)/;
 
-/** From here on, compares responses to these documents, for a test that changes the documents. */
+/** Until the end of the file, compares responses to these documents, for a test that changes the documents. */
 export function compareTo(others: object): void {
-  operations = Object.values(JSON.parse(JSON.stringify(others)) as typeof DOCUMENTS).flatMap(operationsOf);
-  validators.clear();
+  compared = prepared(JSON.parse(JSON.stringify(others)) as Documents);
+}
+
+function prepared(documents: Documents): Prepared {
+  return { documents, operations: Object.values(documents).flatMap(operationsOf), validators: new Map() };
 }
 
 /** Every operation of a document by its method and full path: `GET /api/v1/chats/{id}`. */
@@ -93,7 +107,7 @@ export function compareToDocuments(exchange: Exchange): void {
   const { method, path, response } = exchange;
   const { pathname } = new URL(`https://parley.test${path}`);
   const asked = method === "HEAD" ? "GET" : method;
-  const known = operations.find((each) => each.method === asked && each.pattern.test(pathname));
+  const known = compared.operations.find((each) => each.method === asked && each.pattern.test(pathname));
   const faults = known ? faultsOf(known, exchange) : faultsOfNoOperation(exchange, pathname);
   if (faults.length === 0) return;
   const what = `${method} ${path} answered ${response.status}`;
@@ -102,7 +116,7 @@ export function compareToDocuments(exchange: Exchange): void {
 
 /** The faults of a request's body according to the OpenAPI documents. Empty if a client may send it. */
 export function faultsOfBody(method: string, path: string, sent: object): string[] {
-  const known = operations.find((each) => each.method === method && each.pattern.test(path));
+  const known = compared.operations.find((each) => each.method === method && each.pattern.test(path));
   if (!known) throw new Error(`${method} ${path} is no operation`);
   return requestFaults(known, { path, requestHeaders: {}, sent });
 }
@@ -203,9 +217,8 @@ function typed(value: string, schema: Schema): unknown {
   return schema.type === "integer" && /^-?\d+$/.test(value) ? Number(value) : value;
 }
 
-const validators = new Map<string, Validator>();
-
 function faultsIn(name: string, schemaOf: () => Schema, value: unknown): string[] {
+  const { validators } = compared;
   let validator = validators.get(name);
   if (!validator) validators.set(name, (validator = new Validator(schemaOf(), "2020-12", false)));
   const { errors } = validator.validate(wellFormed(value));
