@@ -69,18 +69,34 @@ function late(owner: object, method: string): void {
   Object.defineProperty(owner, method, { value: delayed(own), configurable: true, writable: true });
 }
 
+/** Calls of one object or socket: how many came, how many have begun, and when the last one may begin. */
+interface Turns {
+  came: number;
+  begun: number;
+  at: number;
+}
+
+const turnsOf = new WeakMap<object, Turns>();
+/** A call that was lost with its object holds up the next one for this long at most. */
+const LOST_MS = 2_000;
+
 /** Each call waits for its turn behind those of the same `of`, as frames of a socket and alarms of an object do. */
 function lateInTurn(prototype: object, method: string, of: (object: object, ...given: Any[]) => object): void {
   const own = Reflect.get(prototype, method) as Run | undefined;
   if (!own) return;
-  const turns = new WeakMap<object, number>();
   const value = async function (this: object, ...given: Any[]) {
     const key = of(this, ...given);
-    // By time, not by a promise: one call can't await a promise of another.
+    const turns = turnsOf.get(key) ?? { came: 0, begun: 0, at: 0 };
+    turnsOf.set(key, turns);
+    const before = turns.came++;
     const now = performance.now();
-    const at = Math.max(now + (delays?.next() ?? 0), (turns.get(key) ?? 0) + 1);
-    turns.set(key, at);
-    if (at > now) await plain.wait(Math.ceil(at - now));
+    turns.at = Math.max(now + (delays?.next() ?? 0), turns.at);
+    const lostAt = turns.at + LOST_MS;
+    if (turns.at > now) await plain.wait(Math.ceil(turns.at - now));
+    // A wait can end late, when a frame has come that need not wait. By looking, not by a promise: one call can't await a
+    // promise of another.
+    while (turns.begun < before && performance.now() < lostAt) await plain.wait(1);
+    turns.begun = Math.max(turns.begun, before + 1);
     return own.apply(this, given);
   };
   Object.defineProperty(prototype, method, { value, configurable: true, writable: true });
