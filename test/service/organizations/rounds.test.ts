@@ -63,7 +63,7 @@ test.each([1, 2, 40])("of two runs at once over %i organizations, one calls them
   const { called } = watchCalls();
   await Promise.all([runCron(), runCron(), runCron()]);
   // The platform may also start a run again that is over.
-  await runCron();
+  for (const at of [Date.now(), Date.now() - 1]) await runCron(at);
   expect(called).toEqual(ids.slice(0, Math.ceil(count / 15)));
   pass(MINUTE);
   await Promise.all([runCron(Date.now()), runCron(Date.now() + 1)]);
