@@ -45,7 +45,7 @@ export async function checkAlarms(env: Env, startedAt: number): Promise<void> {
     .values({ id: ROW, ...next })
     .onConflictDoUpdate({ target: alarmNet.id, set: next, setWhere: isUnmoved })
     .returning({ at: alarmNet.at });
-  if (moved.length === 0) return;
+  if (!moved.length) return;
   const failed = await settleEach(called, ({ id, region }) =>
     answerWithin(CALL_TIMEOUT_MS, () =>
       callOrganization(env, id, (organization) => organization.checkAlarms(), region),
@@ -56,5 +56,5 @@ export async function checkAlarms(env: Env, startedAt: number): Promise<void> {
 }
 
 function pageOf(organizations: number): number {
-  return Math.min(MAX_PAGE, Math.max(1, Math.ceil(organizations / RUNS)));
+  return Math.min(MAX_PAGE, Math.ceil(organizations / RUNS));
 }
