@@ -35,7 +35,7 @@ export async function checkAlarms(env: Env, startedAt: number): Promise<void> {
     .where(gt(organizations.id, last.place))
     .orderBy(asc(organizations.id))
     .limit(page + 1);
-  if (found.length === 0 && last.place === "") return;
+  if (!found.length && last.place === "") return;
   const called = found.slice(0, page);
   const place = found.length > page ? (called.at(-1)?.id ?? "") : "";
   const next = { at: startedAt, place, page };

@@ -93,8 +93,8 @@ function lateInTurn(prototype: object, method: string, of: (object: object, ...g
     turns.at = Math.max(now + (delays?.next() ?? 0), turns.at);
     const lostAt = turns.at + LOST_MS;
     if (turns.at > now) await plain.wait(Math.ceil(turns.at - now));
-    // A wait can end late, when a frame has come that need not wait. By looking, not by a promise: one call can't await a
-    // promise of another.
+    // On a busy machine a wait ends late, and a later call may have none. It looks, because one call can't await a promise
+    // of another.
     while (turns.begun < before && performance.now() < lostAt) await plain.wait(1);
     turns.begun = Math.max(turns.begun, before + 1);
     return own.apply(this, given);
