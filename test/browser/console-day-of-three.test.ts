@@ -10,6 +10,7 @@ import {
   leaveChat,
   type Person,
   sameAsStored,
+  sameNumber,
   storedAsExpected,
 } from "./day-of-three.ts";
 import { browser } from "./file-browser.ts";
@@ -93,6 +94,7 @@ test(
           await sameAsStored(desk, page, view);
           await choose(page, "Inbox");
           await sameAsStored(desk, page, "Inbox");
+          await sameNumber(desk, page);
         }),
       );
     };

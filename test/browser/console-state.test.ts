@@ -153,6 +153,26 @@ test("the number of unanswered chats follows an answer by a key, and its undo, w
   await page.getByRole("button", { name: "Unanswered 2" }).waitFor();
 });
 
+test("the number of unanswered chats is read again with a list, because a colleague’s “answered” is no event", async () => {
+  const own = await openDesk("Colleagues");
+  const chats = [await own.chat("Ada One"), await own.chat("Eve Two")];
+  for (const { address } of chats) await own.writes(address, "Hello");
+  const page = await openChat(own, chats[0]?.id ?? "");
+  let counts = 0;
+  page.on("response", (response) => {
+    if (/\/chats\?.*\blimit=1$/.test(response.url())) counts++;
+  });
+  // All is counted again twelve seconds after the stream has begun.
+  await stopTimers(page, 12_000);
+  await page.reload();
+  // The page counts as it opens, and once its stream has begun.
+  await expect.poll(() => counts).toBeGreaterThan(1);
+  await page.getByRole("button", { name: "Unanswered 2" }).waitFor();
+  await own.api("POST", `/chats/${chats[1]?.id}/answered`);
+  await page.getByRole("button", { name: /^Unanswered/ }).click();
+  await page.getByRole("button", { name: "Unanswered 1" }).waitFor();
+});
+
 test("a chat that a colleague marked as answered says so to who opens it", async () => {
   const { two, page } = await twoWaiting("Cora Current", "Omar Opened");
   await desk.api("POST", `/chats/${two.id}/answered`);

@@ -5,7 +5,7 @@ import { useRepeat } from "../repeat-later.ts";
 import { currentSession } from "../session.ts";
 import { ChatListStore } from "./chat-list-store.ts";
 import { changes, type Filter } from "./chat-rows.ts";
-import { listen } from "./live.ts";
+import { countSoon, listen } from "./live.ts";
 import { Together } from "./together.ts";
 
 /** Under load, what happens is taken together. Else at once: a list that moves later moves under the reader's hand. */
@@ -19,6 +19,8 @@ export function useChats(filter: Filter): ChatListStore {
   const store = useMemo(() => new ChatListStore(api, filter, own), [api, view, channel, assignee, label, search]);
   useEffect(() => {
     void store.load();
+    // A colleague's "answered" makes no event, so the number is read with the list.
+    countSoon();
     const events = new Together<FollowedEvent>(PACE, (together) => store.take(together));
     store.isBehind = (row) => events.isWaiting((event) => changes(row, event));
     const stopListening = listen((event) => (event ? events.add(event) : void store.load()));
