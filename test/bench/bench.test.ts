@@ -63,6 +63,9 @@ const SETTINGS = {
   log: () => undefined,
 };
 
+/** Says which part of the long checks a run does. The names of its tests show it. */
+const SEED = Number(process.env.SEED || Date.now());
+
 /** Longer than a test may take: no work ends before it is done. */
 const WORK_SETTINGS = { ...SETTINGS, seconds: 1, wrk: null, minutes: 60 };
 
@@ -120,24 +123,30 @@ test("every case is prepared, counted and timed, and gets the expected responses
   expect(goalTable(rows).split("\n")).toHaveLength(1 + GOALS.length);
 });
 
-test.each([
+/** How much of each work of which the tests do a part. `npm run bench -- --work <name>` does one. */
+const WORK_AMOUNTS: readonly [name: string, amount: number][] = [
   ["retention", 2_500],
   ["deletion", 60],
   ["export", 150],
   ["replay", 30],
-])("%s is done without a fault, and sends beside it are measured", async (name, amount) => {
-  const [measured] = await measureWork(chosenWork(name), { ...WORK_SETTINGS, amount });
-  if (!measured) throw new Error("nothing was measured");
-  const text = workText(measured);
-  expect([measured.faults, measured.done], text).toEqual([[], amount]);
-  expect([...measured.times.keys()].toSorted()).toEqual([
-    "GET /chats, before",
-    "GET /chats, meanwhile",
-    "sends, before",
-    "sends, meanwhile",
-  ]);
-  expect(measured.memory.map(({ name }) => name)).toEqual(["before, at most", "meanwhile, at most", "after"]);
-});
+];
+
+test.each(sampleOf(WORK_AMOUNTS, 2, SEED))(
+  "%s is done without a fault, and sends beside it are measured",
+  async (name, amount) => {
+    const [measured] = await measureWork(chosenWork(name), { ...WORK_SETTINGS, amount });
+    if (!measured) throw new Error("nothing was measured");
+    const text = workText(measured);
+    expect([measured.faults, measured.done], text).toEqual([[], amount]);
+    expect([...measured.times.keys()].toSorted()).toEqual([
+      "GET /chats, before",
+      "GET /chats, meanwhile",
+      "sends, before",
+      "sends, meanwhile",
+    ]);
+    expect(measured.memory.map(({ name }) => name)).toEqual(["before, at most", "meanwhile, at most", "after"]);
+  },
+);
 
 test("the memory of uploads is measured beside that of the same files put straight into R2", async () => {
   const fast = chosenWork("uploads").filter(({ name }) => !name.includes("slow"));
@@ -247,7 +256,6 @@ test("a profile names the functions of the service and their files", async () =>
   }
 });
 
-const SEED = Number(process.env.SEED || Date.now());
 const STEPS = [...new Set(stepCases(SMALL_STEPS).map(({ name }) => name))];
 /** Each case starts the service twice. `npm run bench -- --steps --small` measures all. */
 const SOME_STEPS = sampleOf(STEPS, 4, SEED);
