@@ -27,8 +27,8 @@ const ALLOWED_MS = 50;
 const REPEATS = 3;
 /** How long the runtime is watched without work. */
 const IDLE_MS = 300;
-/** A case that needs no service. */
-const LINKS = "links of a message, in the pages";
+/** The case that needs no service, and takes milliseconds. */
+export const LINKS = "links of a message, in the pages";
 const BRACKETS = 4_000;
 
 /**

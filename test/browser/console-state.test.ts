@@ -165,7 +165,7 @@ test("the number of unanswered chats is read again with a list, because a collea
   // All is counted again twelve seconds after the stream has begun.
   await stopTimers(page, 12_000);
   await page.reload();
-  // The page counts as it opens, and once its stream has begun.
+  // The page counts as it opens, and soon after.
   await expect.poll(() => counts).toBeGreaterThan(1);
   await page.getByRole("button", { name: "Unanswered 2" }).waitFor();
   await own.api("POST", `/chats/${chats[1]?.id}/answered`);
