@@ -116,14 +116,12 @@ export default defineConfig({
     sequence: { sequencer: process.env.ORDER_SEED ? SeededOrder : LongFirst },
     onUnhandledError: ({ message }) => !LEFT_BEHIND.some((part) => message.includes(part)),
     projects: [
-      {
-        plugins: [runtime],
-        test: { ...patienceOf("unit"), name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false },
-      },
-      service("service", ["test/service/**/*.test.ts"], { sharesRuntime: true }),
-      // Starting a process and loading the pages takes longer than the tests of most files.
+      service("service", ["test/{service,unit}/**/*.test.ts"], { sharesRuntime: true }),
+      // Starting a process and loading what these test takes longer than the tests of most files.
       node("page", ["test/page/**/*.test.ts"], { isolate: false }),
-      node("cli", ["test/{cli,client,wire,words}/**/*.test.ts"]),
+      node("cli", ["test/{cli,wire,words}/**/*.test.ts"], { isolate: false }),
+      // Its files replace modules.
+      node("client", ["test/client/**/*.test.ts"]),
       service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"], {
         exclude: [REPLACES_A_MODULE],
       }),

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { readArguments } from "../clones/arguments.ts";
 import { readResult } from "../clones/result.ts";
 import { line, type Row, reds, table } from "../clones/row.ts";
@@ -113,6 +113,7 @@ test("what disturbed a run is in its line", () => {
 
 test("a clock steps ahead and behind by a second, and is right in the end, whenever that is", () => {
   vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   for (const steps of [0, 1, 2, 3, 4, 9]) {
     const seen: number[] = [];
     let ahead = 0;
@@ -123,7 +124,6 @@ test("a clock steps ahead and behind by a second, and is right in the end, whene
     vi.advanceTimersByTime(60_000);
     expect(ahead, `${steps} steps`).toBe(0);
   }
-  vi.useRealTimers();
 });
 
 test("the runs are a table", () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { requireRoom, watchRoom } from "../support/temporary-files.ts";
 
 test("a folder with enough room is taken", () => {
@@ -28,6 +28,7 @@ test("a folder that is not there is named, with the room needed", () => {
 
 test("room that runs out while tests run is said once, and the least of it at the end", () => {
   vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const said: string[] = [];
   let free = 5e9;
   const atTheEnd = watchRoom(
@@ -44,7 +45,6 @@ test("room that runs out while tests run is said once, and the least of it at th
   passes(99e6);
   passes(0);
   passes(5e9);
-  vi.useRealTimers();
   expect(said).toEqual([expect.stringContaining("/place had only 99 MB left.")]);
   expect(atTheEnd()).toContain("/place had only 0 MB left.");
 });

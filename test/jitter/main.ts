@@ -11,6 +11,8 @@ import { type Red, type Report, redsOf, repeatOf, tableOf } from "./results.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const SERVICE = ["--project", "service", "--project", "deep-service-modules"];
+/** All but the tests of `unit`, where nothing has a time to disturb. */
+const SERVICE_FILES = ["test/service/", "test/deep/service/"];
 /** Only for files that are named. */
 const DEEP = ["--project", "deep-service"];
 const BROWSER = ["--project", "deep-browser"];
@@ -75,7 +77,7 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
     "--outputFile",
     reportPath,
   ];
-  const service = plan.files.length > 0 ? [...SERVICE, ...DEEP] : SERVICE;
+  const service = plan.files.length > 0 ? [...SERVICE, ...DEEP] : [...SERVICE, ...SERVICE_FILES];
   const chosen = [...(plan.browser ? BROWSER : service), ...plan.files, "--maxWorkers", String(plan.workers)];
   const child = spawn("vitest", ["run", "--config", "test/vitest.config.ts", ...chosen, ...report], {
     cwd: root,

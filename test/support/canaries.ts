@@ -42,7 +42,7 @@ export function noteLine(level: string, line: unknown[]): void {
   note(`the log (${level})`, line.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" "));
 }
 
-/** Searches for secrets in all tests of a file: in each log line and each response, and at the end in the directory. */
+/** Searches for secrets in all tests of a file: in each log line and each response. */
 export function watchForSecrets(): void {
   if (!isWatching) watchLog();
   isWatching = true;
@@ -55,6 +55,10 @@ export function watchForSecrets(): void {
     });
   });
   afterEach(() => expect(found.splice(0)).toEqual([]));
+}
+
+/** Searches for the same secrets in the directory, at the end of a file. */
+export function watchDirectory(): void {
   afterAll(async () => expect(secretIn(await directoryText())).toBeNull());
 }
 

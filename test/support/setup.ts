@@ -1,9 +1,9 @@
-import { applyD1Migrations, reset } from "cloudflare:test";
+import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, vi } from "vitest";
 import * as worker from "../../src/index.ts";
 import { beginFile, disturb } from "../jitter/runtime.ts";
-import { watchForSecrets } from "./canaries.ts";
+import { watchDirectory, watchForSecrets } from "./canaries.ts";
 import { withoutGrants } from "./grants.ts";
 import { followTests } from "./running-test.ts";
 import { keepWorkerInPlace } from "./worker-in-place.ts";
@@ -27,9 +27,19 @@ keepWorkerInPlace();
 putBackAfterEachTest();
 followTests();
 await reset();
-await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 watchForSecrets();
+// A module alone needs no database.
+if (!globalThis.__vitest_worker__.filepath.includes("/test/unit/")) {
+  await migrate();
+  watchDirectory();
+}
 beginFile(globalThis.__vitest_worker__.filepath);
+
+/** All migrations in one batch: each call to the database takes time, in each of hundreds of files. */
+async function migrate(): Promise<void> {
+  const queries = env.TEST_MIGRATIONS.flatMap((migration) => migration.queries);
+  await env.DB.batch(queries.map((query) => env.DB.prepare(query)));
+}
 
 /** No test meets a fake, a stopped clock or a replaced global of the one before it. */
 function putBackAfterEachTest(): void {

@@ -74,6 +74,15 @@ async function newSecret(settings: Record<string, unknown> = {}) {
   return (await newKey((await organization()).organizationId, settings)).secret;
 }
 
+/** A key with these permissions, which the tests that only ask share. */
+function secretOf(permissions: readonly Permission[]): Promise<string> {
+  const name = permissions.join();
+  const make = secrets.get(name) ?? once(() => newSecret({ permissions }));
+  secrets.set(name, make);
+  return make();
+}
+const secrets = new Map<string, () => Promise<string>>();
+
 /** `text` with another last character. */
 function altered(text: string): string {
   return text.slice(0, -1) + (text.endsWith("A") ? "B" : "A");
@@ -190,13 +199,15 @@ test("the routes without a key have only the methods that they need, and HEAD an
 });
 
 /** The routes that need all of some permissions, by their permission lines. `guides.test.ts` has these by hand. */
-const NEED_ALL = ROUTES.filter((route) => !route.startsWith("ALL ")).flatMap((route) => {
-  const [method = "", path] = route.replace(/:(\w+)/g, "{$1}").split(" /api/v1");
-  const need = path === undefined ? null : needOf(method.toLowerCase(), path);
-  // A stream would not end, so its cursor is wrong.
-  const asked = path === "/events/stream" ? `${route}?after=wrong` : route;
-  return need === null || needsOnlyOne(need) ? [] : [[asked, neededPermissions(need)]];
-});
+const NEED_ALL = ROUTES.filter((route) => !route.startsWith("ALL ")).flatMap(
+  (route): [string, readonly Permission[]][] => {
+    const [method = "", path] = route.replace(/:(\w+)/g, "{$1}").split(" /api/v1");
+    const need = path === undefined ? null : needOf(method.toLowerCase(), path);
+    // A stream would not end, so its cursor is wrong.
+    const asked = path === "/events/stream" ? `${route}?after=wrong` : route;
+    return need === null || needsOnlyOne(need) ? [] : [[asked, neededPermissions(need)]];
+  },
+);
 
 test("several routes need all of some permissions", () => {
   expect(NEED_ALL.length).toBeGreaterThan(5);
@@ -205,13 +216,13 @@ test("several routes need all of some permissions", () => {
 test.each(NEED_ALL)(
   "%s refuses a key that lacks one of %s, and accepts a key with only these",
   async (route, needed) => {
-    const { method, path } = requestOf(route as string);
+    const { method, path } = requestOf(route);
     for (const permission of needed) {
       const others = PERMISSIONS.filter((each) => each !== permission);
-      const without = { Authorization: `Bearer ${await newSecret({ permissions: others })}` };
+      const without = { Authorization: `Bearer ${await secretOf(others)}` };
       expectError(await call(method, path, { headers: without }), 403, "permission_denied", permission);
     }
-    const alone = { Authorization: `Bearer ${await newSecret({ permissions: needed })}` };
+    const alone = { Authorization: `Bearer ${await secretOf(needed)}` };
     const { status, body } = await call(method, path, { headers: alone });
     // Keys that manage keys need the operator's consent too.
     // An export has no JSON body, and these requests have no length.

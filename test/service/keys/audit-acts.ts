@@ -25,41 +25,52 @@ export function fakePlatforms(): void {
   });
 }
 
-/** One resource of every kind, with texts that a later assertion can search for, and a key that manages them. */
-export async function everything() {
+/** What acts name besides the organization, its key and web channel, a chat with a message, and the key that acts. */
+const MAKERS = {
+  templateId: (at) => made(at, "templates", "template", { name: "t", language: "en", body: "Hi" }),
+  replyId: (at) => made(at, "replies", "reply", { name: "r", content: "Hi" }),
+  labelId: (at) => made(at, "labels", "label", { name: "l" }),
+  memberId: (at) => made(at, "members", "member", { name: "Bob" }),
+  telegramId: (at) => newChannel(at, "telegram"),
+  whatsappId: async (at) => {
+    const id = await newChannel(at, "whatsapp");
+    await admin("PATCH", `/channels/${id}`, { settings: { wabaId: "1" } });
+    return id;
+  },
+  webhookId: (at) => made(at, "webhooks", "webhook", { url: "https://receiver.test/1" }),
+} satisfies Record<string, (organizationId: string) => Promise<string>>;
+type MadeId = keyof typeof MAKERS;
+
+async function made(organizationId: string, list: string, resource: string, body: object): Promise<string> {
+  return created(await admin("POST", `/organizations/${organizationId}/${list}`, body))[resource].id;
+}
+
+/**
+ * One resource of every kind, with texts that a later assertion can search for, and a key that manages them.
+ * @param wanted makes only these of `MAKERS`. To read another id is an error.
+ */
+export async function everything(wanted: readonly string[] = Object.keys(MAKERS)) {
   const organization = await newOrganization({ selfService: {} });
   const { api, organizationId, channelId } = organization;
   const chat = await newChat(api, channelId);
   const message = await send(api, chat.id, { content: "canary-content" });
-  const template = created(
-    await admin("POST", `/organizations/${organizationId}/templates`, { name: "t", language: "en", body: "Hi" }),
-  ).template;
-  const { reply } = created(
-    await admin("POST", `/organizations/${organizationId}/replies`, { name: "r", content: "Hi" }),
-  );
-  const { label } = created(await admin("POST", `/organizations/${organizationId}/labels`, { name: "l" }));
-  const member = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).member;
-  const telegramId = await newChannel(organizationId, "telegram");
-  const whatsappId = await newChannel(organizationId, "whatsapp");
-  await admin("PATCH", `/channels/${whatsappId}`, { settings: { wabaId: "1" } });
-  const { webhook } = created(
-    await admin("POST", `/organizations/${organizationId}/webhooks`, { url: "https://receiver.test/1" }),
-  );
+  const ids = {} as Record<MadeId, string>;
+  for (const [name, make] of Object.entries(MAKERS)) {
+    const value = wanted.includes(name) ? await make(organizationId) : null;
+    const get = () => {
+      if (value === null) throw new Error(`${name} was not made`);
+      return value;
+    };
+    Object.defineProperty(ids, name, { get, enumerable: true });
+  }
   const manager = await newKey(organizationId, { name: "Manager", permissions: [...PERMISSIONS] });
-  return {
+  return Object.assign(ids, {
     ...organization,
     chatId: chat.id,
     messageId: message.id,
-    templateId: template.id as string,
-    replyId: reply.id as string,
-    labelId: label.id as string,
-    memberId: member.id as string,
-    telegramId,
-    whatsappId,
-    webhookId: webhook.id as string,
     managerId: manager.key.id as string,
     manager: client(manager.secret),
-  };
+  });
 }
 export type Everything = Awaited<ReturnType<typeof everything>>;
 
@@ -82,6 +93,8 @@ export interface Act {
   action: AuditAction;
   method: string;
   route: string;
+  /** The ids in its path. */
+  names: string[];
   request: (ids: Everything) => Promise<[path: string, body?: object]>;
   targetOf: (body: Record<string, { id: string }>, ids: Everything) => string | null | undefined;
   /** Who can do it. */
@@ -102,13 +115,14 @@ interface More {
 /** @param asked the method and the path, with the names of ids: `PATCH /members/:memberId` */
 function act(action: AuditAction, asked: string, { body, target, actors = ["operator", "key"] }: More = {}): Act {
   const [method = "", path = ""] = asked.split(" ");
-  const [first = ""] = path.match(/:\w+/) ?? [];
-  const named = target === undefined ? (first.slice(1) as IdName) : target;
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as IdName);
+  const named = target === undefined ? names[0] : target;
   const [resource = "", verb] = action.split(".");
   return {
     action,
     method,
     route: path.replace(/:\w+/, ":id").replace(/\?.*/, ""),
+    names,
     request: async (ids) => [
       path.replace(/:(\w+)/g, (_, name: IdName) => ids[name]),
       typeof body === "function" ? await body(ids) : body,

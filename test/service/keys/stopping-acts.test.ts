@@ -78,7 +78,7 @@ test("the acts that cut off access are those that the guide names", () => {
 test.each(CASES)(
   "%s by the %s works while the log fails, and has one entry once it is back",
   async (action, actor, act) => {
-    const ids = await everything();
+    const ids = await everything([...act.names, "webhookId"]);
     const run = await requestOf(actor, act, ids);
     breakLog();
     const answer = await run();
@@ -96,7 +96,7 @@ test.each(CASES)(
 test.each(CASES)(
   "%s by the %s has one entry if the log has stored it, and its answer is lost",
   async (action, actor, act) => {
-    const ids = await everything();
+    const ids = await everything([...act.names, "webhookId"]);
     const run = await requestOf(actor, act, ids);
     replaceMethod("ORGANIZATIONS", "storeActs", (original) => async (...given) => {
       await original(...given);
@@ -110,7 +110,7 @@ test.each(CASES)(
 );
 
 test.each(CASES)("%s by the %s has one entry if the row that waited can't be removed", async (action, actor, act) => {
-  const ids = await everything();
+  const ids = await everything([...act.names, "webhookId"]);
   const run = await requestOf(actor, act, ids);
   breakStatements("bare", /^delete from "waiting_acts"/);
   expect((await run()).status).toBe(200);
