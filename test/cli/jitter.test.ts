@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { planOf } from "../jitter/arguments.ts";
 import { Delays, settingsOf } from "../jitter/delays.ts";
-import { type Report, redsOf, tableOf } from "../jitter/results.ts";
+import { type Ran, redsOf, tableOf } from "../jitter/results.ts";
 import { Mistake } from "../support/mistake.ts";
 
 test("a plan has as many rounds as asked for, each with the next seed, and the four ways in turn", () => {
@@ -97,35 +97,57 @@ const STACK = [
   "    at task (here/node_modules/@vitest/runner/dist/chunk.js:1:2)",
 ];
 const ROUND = { seed: 3, way: "slow" } as const;
-const REPORT: Report = {
-  testResults: [
-    {
-      name: "/here/test/service/a.test.ts",
-      status: "failed",
-      assertionResults: [
-        { fullName: "is green", status: "passed" },
-        { fullName: "is red", status: "failed", failureMessages: [STACK.join("\n")] },
-      ],
-    },
-    { name: "/here/test/service/b.test.ts", status: "failed", message: "It could not be loaded", assertionResults: [] },
-    { name: "/here/test/service/c.test.ts", status: "passed", assertionResults: [] },
-  ],
+const RAN: Ran = {
+  code: 1,
+  output: "",
+  report: {
+    testResults: [
+      {
+        name: "/here/test/service/a.test.ts",
+        status: "failed",
+        assertionResults: [
+          { fullName: "is green", status: "passed" },
+          { fullName: "is red", status: "failed", failureMessages: [STACK.join("\n")] },
+        ],
+      },
+      {
+        name: "/here/test/service/b.test.ts",
+        status: "failed",
+        message: "It could not be loaded",
+        assertionResults: [],
+      },
+      { name: "/here/test/service/c.test.ts", status: "passed", assertionResults: [] },
+    ],
+  },
 };
 
 test("the reds of a report are its failed tests, and files that failed as a whole", () => {
   const error = "Error: expected 1\n    at test/service/a.test.ts:7:5\n    at src/chats/send-message.ts:16:3";
-  expect(redsOf(REPORT, ROUND, "/here")).toEqual([
+  expect(redsOf(RAN, ROUND, "/here")).toEqual([
     { ...ROUND, file: "test/service/a.test.ts", test: "is red", error },
     { ...ROUND, file: "test/service/b.test.ts", test: "", error: "It could not be loaded" },
   ]);
 });
 
 test("the table counts each red test, and says how to repeat it", () => {
-  const reds = redsOf(REPORT, ROUND, "/here");
-  const table = tableOf([...reds, ...redsOf(REPORT, { seed: 4, way: "fast" }, "/here").slice(1)]);
+  const reds = redsOf(RAN, ROUND, "/here");
+  const table = tableOf([...reds, ...redsOf(RAN, { seed: 4, way: "fast" }, "/here").slice(1)]);
   expect(table.split("\n\n").map((entry) => entry.split("\n")[0])).toEqual([
     "2 times red: test/service/b.test.ts",
     "1 times red: test/service/a.test.ts",
   ]);
   expect(table).toContain("npm run test:jitter -- --times 1 --seed 3 --way slow test/service/a.test.ts");
+});
+
+test("a run that fails without a red test is red, and names the error and its file", () => {
+  const green = { testResults: RAN.report.testResults.slice(2) };
+  const output = `1/1 c.test.ts\n\u001b[31m⎯⎯ Unhandled Errors ⎯⎯\nError: late\nThis error originated in "test/service/c.test.ts"\n⎯⎯⎯\nTests 1`;
+  const error = `Unhandled Errors ⎯⎯\nError: late\nThis error originated in "test/service/c.test.ts"`;
+  expect(redsOf({ report: green, code: 1, output }, ROUND, "/here")).toEqual([
+    { ...ROUND, file: "test/service/c.test.ts", test: "", error },
+  ]);
+  const [ended] = redsOf({ report: green, code: null, output: "1/1\nKilled\n" }, ROUND, "/here");
+  expect(ended).toEqual({ ...ROUND, file: "", test: "", error: "1/1\nKilled" });
+  expect(tableOf(ended ? [ended] : [])).toContain("1 times red: no file\n  the whole run");
+  expect(redsOf({ report: green, code: 0, output: "" }, ROUND, "/here")).toEqual([]);
 });

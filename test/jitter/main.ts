@@ -5,9 +5,9 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { beginLoad } from "../support/cpu-load.ts";
-import { exitCodeOf } from "../support/mistake.ts";
+import { exitCodeOf, Mistake } from "../support/mistake.ts";
 import { type Plan, planOf, type Round, USAGE } from "./arguments.ts";
-import { type Red, type Report, redsOf, repeatOf, tableOf } from "./results.ts";
+import { LAST_LINES, type Ran, type Red, type Report, redsOf, repeatOf, tableOf, titleOf } from "./results.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const SERVICE = ["--project", "service", "--project", "deep-service-modules"];
@@ -16,8 +16,6 @@ const SERVICE_FILES = ["test/service/", "test/deep/service/"];
 /** Only for files that are named. */
 const DEEP = ["--project", "deep-service"];
 const BROWSER = ["--project", "deep-browser"];
-/** The lines of Vitest's output that are shown if it has no report. */
-const LAST_LINES = 40;
 /** What the progress reporter prints of a file or a test that failed. */
 const FAILED = /^(?: *\d+\/\d+ .* failed| {4}failed: .*)$/;
 
@@ -43,14 +41,15 @@ async function runAll(plan: Plan, reportPath: string): Promise<number> {
   let files = 0;
   for (const [index, round] of plan.rounds.entries()) {
     const began = performance.now();
-    const report = await runRound(plan, round, reportPath);
-    const found = redsOf(report, round, root);
+    const ran = await runRound(plan, round, reportPath);
+    const found = redsOf(ran, round, root);
+    const { length } = ran.report.testResults;
     reds.push(...found);
-    files += report.testResults.length;
+    files += length;
     const seconds = Math.round((performance.now() - began) / 1_000);
-    const counts = `${report.testResults.length} files in ${seconds} s, ${found.length} red`;
+    const counts = `${length} files in ${seconds} s, ${found.length} red`;
     print(`round ${index + 1} of ${plan.rounds.length}, seed ${round.seed}, ${round.way}: ${counts}`);
-    for (const { file, test, error } of found) print(`  ${file}\n    ${test || "the whole file"}\n    ${error}`);
+    for (const red of found) print(`  ${red.file}\n    ${titleOf(red)}\n    ${red.error}`);
   }
   if (reds.length > 0) print(`\n${tableOf(reds)}\n`);
   await repeatFirst(plan, reds, reportPath);
@@ -62,14 +61,15 @@ async function runAll(plan: Plan, reportPath: string): Promise<number> {
 async function repeatFirst(plan: Plan, [red]: Red[], reportPath: string): Promise<void> {
   if (!red || plan.rounds.length === 1) return;
   print(`Again: ${repeatOf(red, red.file)}`);
-  const again = redsOf(await runRound({ ...plan, files: [red.file] }, red, reportPath), red, root);
+  const files = red.file ? [red.file] : plan.files;
+  const again = redsOf(await runRound({ ...plan, files }, red, reportPath), red, root);
   print(again.some(({ test }) => test === red.test) ? "It is red again." : "It is green when it runs alone.");
 }
 
-async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): Promise<Report> {
+async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): Promise<Ran> {
   await rm(reportPath, { force: true });
   const endLoad = beginLoad(way === "loaded" ? (plan.load ?? 2 * availableParallelism()) : 0);
-  const report = [
+  const reporters = [
     "--reporter",
     "./test/support/progress-reporter.ts",
     "--reporter",
@@ -79,21 +79,23 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
   ];
   const service = plan.files.length > 0 ? [...SERVICE, ...DEEP] : [...SERVICE, ...SERVICE_FILES];
   const chosen = [...(plan.browser ? BROWSER : service), ...plan.files, "--maxWorkers", String(plan.workers)];
-  const child = spawn("vitest", ["run", "--config", "test/vitest.config.ts", ...chosen, ...report], {
+  const child = spawn("vitest", ["run", "--config", "test/vitest.config.ts", ...chosen, ...reporters], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ORDER_SEED: String(seed), JITTER: `${way === "loaded" ? "slow" : way}:${seed}` },
   });
-  const output = outputOf(child);
+  const printed = outputOf(child);
   const end = () => child.kill();
   process.once("SIGTERM", end);
-  await once(child, "close");
+  const [code] = (await once(child, "close")) as [number | null];
   process.off("SIGTERM", end);
   await endLoad();
+  const output = await printed;
   const text = await readFile(reportPath, "utf8").catch(() => null);
-  if (text === null)
-    throw new Error(`Vitest made no report:\n${(await output).split("\n").slice(-LAST_LINES).join("\n")}`);
-  return JSON.parse(text) as Report;
+  if (text === null) throw new Error(`Vitest made no report:\n${output.split("\n").slice(-LAST_LINES).join("\n")}`);
+  const report = JSON.parse(text) as Report;
+  if (report.testResults.length === 0) throw new Mistake(`No test file fits ${chosen.join(" ")}`);
+  return { report, code, output };
 }
 
 async function outputOf({ stdout, stderr }: ChildProcess): Promise<string> {

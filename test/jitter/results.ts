@@ -3,6 +3,8 @@ import { stripVTControlCharacters } from "node:util";
 import type { Round } from "./arguments.ts";
 
 const MAX_PLACES = 6;
+/** The lines of Vitest's output that are shown of a run that failed as a whole. */
+export const LAST_LINES = 40;
 
 /** The part of Vitest's JSON report that is read here. */
 export interface Report {
@@ -14,7 +16,14 @@ export interface Report {
   }[];
 }
 
-/** A test that failed in a round. `test` is empty if its whole file failed. */
+/** A round of Vitest: its report, its exit code and its output. */
+export interface Ran {
+  report: Report;
+  code: number | null;
+  output: string;
+}
+
+/** A test that failed in a round. `test` is empty if its whole file failed, and `file` too if the run did. */
 export interface Red extends Round {
   file: string;
   test: string;
@@ -22,8 +31,21 @@ export interface Red extends Round {
   error: string;
 }
 
-/** The tests of a round that failed. File paths are relative to `root`. */
-export function redsOf(report: Report, round: Round, root: string): Red[] {
+/** The tests of a round that failed, and what failed outside all tests. File paths are relative to `root`. */
+export function redsOf({ report, code, output }: Ran, round: Round, root: string): Red[] {
+  const reds = redTestsOf(report, round, root);
+  return reds.length === 0 && code !== 0 ? [redRunOf(output, round)] : reds;
+}
+
+/** Vitest's report has neither an error outside all tests nor a runtime that ended. Its exit code and output have. */
+function redRunOf(output: string, round: Round): Red {
+  const text = stripVTControlCharacters(output);
+  const [, file = ""] = /This error originated in "([^"]+)"/.exec(text) ?? [];
+  const [errors] = /Unhandled Errors.*?(?=\n⎯+\n|$)/s.exec(text) ?? [];
+  return { ...round, file, test: "", error: errors ?? text.trimEnd().split("\n").slice(-LAST_LINES).join("\n") };
+}
+
+function redTestsOf(report: Report, round: Round, root: string): Red[] {
   return report.testResults.flatMap(({ name, status, message = "", assertionResults }) => {
     const file = relative(root, name);
     const failed = assertionResults.filter((each) => each.status === "failed");
@@ -47,8 +69,8 @@ export function tableOf(reds: readonly Red[]): string {
     .sort((a, b) => b.count - a.count);
   const lines = rows.map(({ count, seed, way, file, test, error }) =>
     [
-      `${count} times red: ${file}`,
-      `  ${test || "the whole file"}`,
+      `${count} times red: ${file || "no file"}`,
+      `  ${titleOf({ file, test })}`,
       `  ${error}`,
       `  ${repeatOf({ seed, way }, file)}`,
     ].join("\n"),
@@ -56,10 +78,15 @@ export function tableOf(reds: readonly Red[]): string {
   return lines.join("\n\n");
 }
 
+/** What to call a red that may be no single test. */
+export function titleOf({ file, test }: Pick<Red, "file" | "test">): string {
+  return test || (file ? "the whole file" : "the whole run");
+}
+
 /** The command that repeats a file as a round ran it. */
 export function repeatOf({ seed, way }: Round, file: string): string {
   const browser = file.includes("/browser/") ? " --browser" : "";
-  return `npm run test:jitter -- --times 1 --seed ${seed} --way ${way}${browser} ${file}`;
+  return `npm run test:jitter -- --times 1 --seed ${seed} --way ${way}${browser} ${file}`.trimEnd();
 }
 
 /** The first line of an error, and the places in the tests and the service that it names. */

@@ -1,5 +1,6 @@
 import { createHash, createHmac, KeyObject, timingSafeEqual } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { afterEach, vi } from "vitest";
 
 // What the Workers runtime has and Node has not; `Uint8Array`'s own base64 and hex come with a flag of Node's.
 Object.assign(crypto.subtle, {
@@ -43,3 +44,10 @@ class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
 const scheduler = { wait };
 
 Object.assign(globalThis, { FixedLengthStream, scheduler, Cloudflare: { compatibilityFlags: {} } });
+
+// As `test/support/setup.ts` does: the next file runs in the same thread.
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});

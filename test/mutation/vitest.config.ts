@@ -6,7 +6,12 @@ const here = new URL(".", import.meta.url).pathname;
 /** Mutants run in plain Node, in threads: the tests that need no Workers runtime but for what `runtime.ts` adds. */
 export default defineConfig({
   root: `${here}../..`,
-  resolve: { alias: [{ find: /^fast-check$/, replacement: `${here}fast-check.ts` }] },
+  resolve: {
+    alias: [
+      { find: /^fast-check$/, replacement: `${here}fast-check.ts` },
+      { find: /^cloudflare:workers$/, replacement: `${here}workers.ts` },
+    ],
+  },
   test: {
     include: [
       "test/{unit,mutation}/**/*.test.ts",

@@ -1,4 +1,5 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { unitsFirst } from "./units-first.ts";
 
 /** These files take minutes each, the longest first. */
 const LONG_FILES = [
@@ -13,7 +14,7 @@ const LONG_FILES = [
 /** Begins with what takes long, so that the rest runs beside it. Else the last file would run alone. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return longFirst(await super.sort(files));
+    return longFirst(unitsFirst(await super.sort(files)));
   }
 }
 

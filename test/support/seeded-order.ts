@@ -1,6 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longFirst } from "./long-first.ts";
 import { Random } from "./random.ts";
+import { unitsFirst } from "./units-first.ts";
 
 /**
  * Runs test files in an order that `ORDER_SEED` determines, to find tests that depend on those before them. Files of a
@@ -8,8 +9,6 @@ import { Random } from "./random.ts";
  */
 export class SeededOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const shuffled = new Random(Number(process.env.ORDER_SEED)).shuffle(files);
-    const byProject = Map.groupBy(shuffled, ({ project }) => project.name);
-    return longFirst([...byProject.values()].flat());
+    return longFirst(unitsFirst(new Random(Number(process.env.ORDER_SEED)).shuffle(files)));
   }
 }

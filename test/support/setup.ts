@@ -6,6 +6,7 @@ import { beginFile, disturb } from "../jitter/runtime.ts";
 import { watchDirectory, watchForSecrets } from "./canaries.ts";
 import { withoutGrants } from "./grants.ts";
 import { followTests } from "./running-test.ts";
+import { isUnit } from "./units-first.ts";
 import { keepWorkerInPlace } from "./worker-in-place.ts";
 
 declare global {
@@ -28,12 +29,13 @@ putBackAfterEachTest();
 followTests();
 await reset();
 watchForSecrets();
+const path = globalThis.__vitest_worker__.filepath;
 // A module alone needs no database.
-if (!globalThis.__vitest_worker__.filepath.includes("/test/unit/")) {
+if (!isUnit(path)) {
   await migrate();
   watchDirectory();
 }
-beginFile(globalThis.__vitest_worker__.filepath);
+beginFile(path);
 
 /** All migrations in one batch: each call to the database takes time, in each of hundreds of files. */
 async function migrate(): Promise<void> {

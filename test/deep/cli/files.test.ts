@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { safeFileName } from "../../../src/cli/parley/file-name.ts";
 import { readUpload } from "../../../src/cli/parley/upload.ts";
-import { run, serve } from "../../cli/fake-service.ts";
+import { serve } from "../../cli/fake-service.ts";
+import { run } from "./command.ts";
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-files-"));

@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { verifyWebhook } from "../../../src/client/verify-webhook.ts";
-import { API_KEY, begin, newHome, run, serve } from "../../cli/fake-service.ts";
+import { serve } from "../../cli/fake-service.ts";
 import { close, listen } from "../../support/fake-server.ts";
 import { lastingPort } from "../../support/world/lasting-port.ts";
+import { API_KEY, begin, newHome, run } from "./command.ts";
 
 type Child = ReturnType<typeof begin>;
 

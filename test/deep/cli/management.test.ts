@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { writeProfiles } from "../../../src/cli/parley/profiles.ts";
-import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
+import { ADMIN_TOKEN, fakeService } from "../../cli/fake-service.ts";
+import { API_KEY, newHome, run } from "./command.ts";
 import { BY_KEY, LISTS, requestsOf } from "./requests.ts";
 
 test.for([

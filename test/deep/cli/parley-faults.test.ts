@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { FROM_DEMO } from "../../../src/cli/parley/connection.ts";
 import { Service } from "../../../src/cli/parley/service.ts";
-import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
+import { ADMIN_TOKEN, fakeService } from "../../cli/fake-service.ts";
+import { API_KEY, newHome, run } from "./command.ts";
 
 test("a 404 says when the key is that of the demo, because the command names no organization", async () => {
   const { url } = await fakeService({ error: "Chat not found", code: "chat_not_found" }, 404);

@@ -1,5 +1,6 @@
 import { writeProfiles } from "../../../src/cli/parley/profiles.ts";
-import { API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
+import { fakeService } from "../../cli/fake-service.ts";
+import { API_KEY, newHome, run } from "./command.ts";
 
 /** The environment of a client. */
 export const BY_KEY = { PARLEY_API_KEY: API_KEY };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
+import { ADMIN_TOKEN, fakeService } from "../../cli/fake-service.ts";
+import { API_KEY, newHome, run } from "./command.ts";
 
 const WEBHOOK = { id: "whk_g1", url: "https://shop.example/hook", state: "trial", types: null, failed: 0 };
 const EVENT = "evt_g00000000000000100000001";

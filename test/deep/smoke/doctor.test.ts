@@ -3,11 +3,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { run } from "../../cli/fake-service.ts";
 import { readBody } from "../../support/fake-server.ts";
 import type { FrontOptions } from "../../support/world/front.ts";
 import { newSmokeHome, runSmoke } from "../../support/world/smoke.ts";
 import { anHourLater, insteadOf, smokeService } from "../../support/world/smoke-service.ts";
+import { run } from "../cli/command.ts";
 
 const at = smokeService();
 

@@ -72,8 +72,8 @@ test.each(CASES)(
     const { action, actor, method, route } = act;
     // A response waits for its entry, however long that takes.
     neverRing(2_000);
-    // What is done to an organization is done to all that it has.
-    const ids = await everything(action.startsWith("organization.") ? undefined : act.names);
+    // What is done to an organization is done to all that it has. A webhook could hear of any act.
+    const ids = await everything(action.startsWith("organization.") ? undefined : [...act.names, "webhookId"]);
     const run = await ask(act, ids);
     // The log gets acts that cut off access afterward: see `stopping-acts.test.ts`.
     if (action !== "organization.create" && !actionSpec(action).stops) await expectNothingWithoutEntry(run);

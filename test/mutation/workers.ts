@@ -1,0 +1,2 @@
+/** What tests that need no Workers runtime ask of its module, `cloudflare:workers`. */
+export const env = { TEST_JITTER: "" };
