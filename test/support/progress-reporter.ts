@@ -1,4 +1,5 @@
 import { DefaultReporter, type TestModule, type TestSpecification } from "vitest/node";
+import { watchSteps } from "./clock-steps.ts";
 
 /** The time of a file is printed if it took longer, in milliseconds. */
 const SLOW_MS = 5_000;
@@ -9,6 +10,7 @@ const SLOW_MS = 5_000;
 export default class ProgressReporter extends DefaultReporter {
   #files = 0;
   #ended = 0;
+  #stepsOfTheClock = () => null as string | null;
 
   constructor() {
     super({ summary: false });
@@ -18,6 +20,7 @@ export default class ProgressReporter extends DefaultReporter {
     super.onTestRunStart(specifications);
     this.#files = specifications.length;
     this.#ended = 0;
+    this.#stepsOfTheClock = watchSteps();
     const seed = process.env.ORDER_SEED;
     this.log(`${this.#files} test files${seed ? ` in the order of ORDER_SEED=${seed}` : ""}`);
   }
@@ -32,6 +35,12 @@ export default class ProgressReporter extends DefaultReporter {
     const place = `${++this.#ended}`.padStart(`${this.#files}`.length);
     this.log(`${place}/${this.#files} ${this.relative(testModule.moduleId)} (${tests.length} tests${time})${verdict}`);
     for (const test of failed) this.log(`    failed: ${test.fullName}`);
+  }
+
+  override onTestRunEnd(...ended: Parameters<DefaultReporter["onTestRunEnd"]>): void {
+    super.onTestRunEnd(...ended);
+    const warning = this.#stepsOfTheClock();
+    if (warning !== null) this.log(warning);
   }
 
   /** The file's line is printed above. */
