@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
+import { OrganizationObject } from "../../../src/index.ts";
 import { countCalls } from "../../support/faults.ts";
 import { type Answer, admin, expectError, expectFaults, newChat, send } from "../../support/harness.ts";
-import { hurry, hurryChecks, hurryLater } from "../../support/hurry.ts";
+import { hurry, hurryChecks } from "../../support/hurry.ts";
 import { stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { nameOf, newListener, newListenerWithChat, pageOf, report, untilDoorbells } from "./fixtures.ts";
 
@@ -64,12 +65,14 @@ test("a poll without an event ends after its time, with a cursor that continues"
 
 test("a filtered poll waits for an event of its types, and its cursor skips the others", async () => {
   const { api, organizationId, chat } = await newListenerWithChat();
-  const goOn = hurryLater();
+  const feed = vi.spyOn(OrganizationObject.prototype, "feed");
+  const newest = () => new Set(feed.mock.settledResults.map(({ value }) => value?.newest));
+  // The wait ends once the poll has read of the event.
+  hurry(5_000, (ms) => ms > 5_000 || newest().size < 2);
   const polled = pageOf(api, "from=now&wait=5&types=chat.*");
   await untilDoorbells(organizationId);
   await send(api, chat.id);
   await report(chat.id);
-  goOn();
   const { events, cursor } = await polled;
   expect(events).toEqual([]);
   expect((await pageOf(api, `after=${cursor}`)).events).toEqual([]);
