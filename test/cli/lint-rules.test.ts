@@ -135,6 +135,18 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       "const text = await list.textContent();",
     ],
   },
+  "awaited-in-turn": {
+    wrong: [
+      "for (const answer of [read(1), read(2)]) expect((await answer).status).toBe(200);",
+      "for (const call of [hook.permit(1), hook.report(1)]) { const error = await call.then(none, (thrown) => thrown); }",
+    ],
+    right: [
+      "for (const answer of await Promise.all([read(1), read(2)])) expect(answer.status).toBe(200);",
+      "for (const read of [() => list(1), () => list(2)]) expect((await read()).status).toBe(200);",
+      "for (const answer of [await read(1), await read(2)]) expect(await answer.text()).toBe('');",
+      "for (const chat of [chatOf(1), chatOf(2)]) expect(await chat.read()).toEqual([]);",
+    ],
+  },
   "look-after-act": {
     wrong: [
       "void chat.run(); expect(calls).toHaveLength(1);",
@@ -160,6 +172,8 @@ const PLACES: [rule: string, path: string, hits: boolean][] = [
   ["alarm-beside-another", "test/service/chats/send.test.ts", true],
   ["alarm-beside-another", "test/support/harness.ts", true],
   ["alarm-beside-another", "test/support/alarms.ts", false],
+  ["awaited-in-turn", "test/service/chats/send.test.ts", true],
+  ["awaited-in-turn", "test/browser/console.ts", true],
   ["moves-the-clock", "test/service/chats/send.test.ts", true],
   ["moves-the-clock", "test/deep/models/chat.test.ts", true],
   ["moves-the-clock", "test/browser/console.ts", false],

@@ -1,4 +1,5 @@
 import { alarmBesideAnother } from "./alarm-beside-another.ts";
+import { awaitedInTurn } from "./awaited-in-turn.ts";
 import { locatorReadOnce } from "./locator-read-once.ts";
 import { lookAfterAct } from "./look-after-act.ts";
 import { movesTheClock } from "./moves-the-clock.ts";
@@ -13,6 +14,7 @@ export default {
   meta: { name: "races" },
   rules: {
     "alarm-beside-another": alarmBesideAnother,
+    "awaited-in-turn": awaitedInTurn,
     "locator-read-once": locatorReadOnce,
     "look-after-act": lookAfterAct,
     "moves-the-clock": movesTheClock,
