@@ -146,6 +146,8 @@ test("a run that fails without a red test is red, and names the error and its fi
   expect(redsOf({ report: green, code: 1, output }, ROUND, "/here")).toEqual([
     { ...ROUND, file: "test/service/c.test.ts", test: "", error },
   ]);
+  const both = redsOf({ ...RAN, output }, ROUND, "/here");
+  expect(both.map(({ error: each }) => each === error)).toEqual([false, false, true]);
   const [ended] = redsOf({ report: green, code: null, output: "1/1\nKilled\n" }, ROUND, "/here");
   expect(ended).toEqual({ ...ROUND, file: "", test: "", error: "1/1\nKilled" });
   expect(tableOf(ended ? [ended] : [])).toContain("1 times red: no file\n  the whole run");

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { beginLoad } from "../support/cpu-load.ts";
 import { exitCodeOf, Mistake } from "../support/mistake.ts";
 import { type Plan, planOf, type Round, USAGE } from "./arguments.ts";
-import { LAST_LINES, type Ran, type Red, type Report, redsOf, repeatOf, tableOf, titleOf } from "./results.ts";
+import { lastLines, type Ran, type Red, type Report, redsOf, repeatOf, tableOf, titleOf } from "./results.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const SERVICE = ["--project", "service", "--project", "deep-service-modules"];
@@ -92,7 +92,7 @@ async function runRound(plan: Plan, { seed, way }: Round, reportPath: string): P
   await endLoad();
   const output = await printed;
   const text = await readFile(reportPath, "utf8").catch(() => null);
-  if (text === null) throw new Error(`Vitest made no report:\n${output.split("\n").slice(-LAST_LINES).join("\n")}`);
+  if (text === null) throw new Error(`Vitest made no report:\n${lastLines(output)}`);
   const report = JSON.parse(text) as Report;
   if (report.testResults.length === 0) throw new Mistake(`No test file fits ${chosen.join(" ")}`);
   return { report, code, output };

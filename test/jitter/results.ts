@@ -3,8 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Round } from "./arguments.ts";
 
 const MAX_PLACES = 6;
-/** The lines of Vitest's output that are shown of a run that failed as a whole. */
-export const LAST_LINES = 40;
+const LAST_LINES = 40;
 
 /** The part of Vitest's JSON report that is read here. */
 export interface Report {
@@ -34,15 +33,17 @@ export interface Red extends Round {
 /** The tests of a round that failed, and what failed outside all tests. File paths are relative to `root`. */
 export function redsOf({ report, code, output }: Ran, round: Round, root: string): Red[] {
   const reds = redTestsOf(report, round, root);
-  return reds.length === 0 && code !== 0 ? [redRunOf(output, round)] : reds;
+  const text = stripVTControlCharacters(output);
+  const [outside] = /Unhandled Errors.*?(?=\n⎯+\n|$)/s.exec(text) ?? [];
+  if (code === 0 || (reds.length > 0 && outside === undefined)) return reds;
+  const [, file = ""] = /This error originated in "([^"]+)"/.exec(text) ?? [];
+  // Vitest's report has neither an error outside all tests nor a runtime that ended. Its exit code and output have.
+  return [...reds, { ...round, file, test: "", error: outside ?? lastLines(text) }];
 }
 
-/** Vitest's report has neither an error outside all tests nor a runtime that ended. Its exit code and output have. */
-function redRunOf(output: string, round: Round): Red {
-  const text = stripVTControlCharacters(output);
-  const [, file = ""] = /This error originated in "([^"]+)"/.exec(text) ?? [];
-  const [errors] = /Unhandled Errors.*?(?=\n⎯+\n|$)/s.exec(text) ?? [];
-  return { ...round, file, test: "", error: errors ?? text.trimEnd().split("\n").slice(-LAST_LINES).join("\n") };
+/** The end of Vitest's output, for a run that failed as a whole. */
+export function lastLines(output: string): string {
+  return output.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
 }
 
 function redTestsOf(report: Report, round: Round, root: string): Red[] {

@@ -10,7 +10,7 @@ const SLOW_MS = 5_000;
 export default class ProgressReporter extends DefaultReporter {
   #files = 0;
   #ended = 0;
-  #stepsOfTheClock = () => null as string | null;
+  readonly #stepsOfTheClock = watchSteps();
 
   constructor() {
     super({ summary: false });
@@ -20,7 +20,6 @@ export default class ProgressReporter extends DefaultReporter {
     super.onTestRunStart(specifications);
     this.#files = specifications.length;
     this.#ended = 0;
-    this.#stepsOfTheClock = watchSteps();
     const seed = process.env.ORDER_SEED;
     this.log(`${this.#files} test files${seed ? ` in the order of ORDER_SEED=${seed}` : ""}`);
   }
