@@ -54,6 +54,7 @@ export async function createDemo(base: string, state: string, adminToken: string
   const owner = { name: "Demo owner" };
   const { organization, member } = await call("/organizations", organizationAnswer, { name: "Demo", owner });
   const of = `/organizations/${organization.id}`;
+  await createDemoSettings(call, of);
   const web = { kind: "web", name: "Demo web chat", settings: LOOK };
   const { channel, identitySecret } = await call(`${of}/channels`, channelAnswer, web);
   const contact = { address: VISITOR, name: "Demo visitor" };
@@ -76,7 +77,6 @@ export async function createDemo(base: string, state: string, adminToken: string
   await client(`/chats/${web2.id}`, chatAnswer, { assigneeId: colleague.id }, "PATCH");
   const note = { content: "@Demo owner, may this order leave a day late?", mentions: [member.id] };
   await client(`/chats/${web2.id}/notes`, z.object({ note: created }), note);
-  await createDemoSettings(call, of);
   const demo = {
     organizationId: organization.id,
     channelId: channel.id,
@@ -88,7 +88,10 @@ export async function createDemo(base: string, state: string, adminToken: string
   return demo;
 }
 
-/** Something for each screen of the console. The webhook is disabled, so that it calls nothing. */
+/**
+ * Creates a template and a webhook, so that their screens are not empty. The webhook must be disabled before the first
+ * chat exists: an event that waits for it would be sent.
+ */
 async function createDemoSettings(call: DemoCall, of: string): Promise<void> {
   await call(`${of}/templates`, z.object({ template: created }), {
     name: "order_shipped",
