@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type Demo, readDemo } from "../../src/cli/demo-file.ts";
-import { curlLines } from "../../src/cli/local/demo.ts";
+import { createDemo, curlLines } from "../../src/cli/local/demo.ts";
+import { fakeService } from "./fake-service.ts";
 
 const demo: Demo = {
   organizationId: "org_g1",
@@ -33,4 +34,13 @@ test("the curl lines are quoted for a shell", () => {
     send: `curl 'http://localhost:8787/api/v1/chats/cht_g3/messages' -H 'Authorization: Bearer ply_4' -d '{"content":"Hello from Parley"}'`,
     list: "curl 'http://localhost:8787/api/v1/chats/cht_g3/messages' -H 'Authorization: Bearer ply_4'",
   });
+});
+
+test("the demo's webhook is disabled before a chat exists, so that it calls nothing", async () => {
+  const ids = { organization: { id: "org_1" }, member: { id: "mem_1" }, channel: { id: "chn_1" } };
+  const settings = { template: { id: "tpl_1" }, webhook: { id: "whk_1" } };
+  // The answer has no chat: the demo ends at the first one.
+  const { url, asked } = await fakeService({ ...ids, ...settings, identitySecret: "secret" });
+  await expect(createDemo(url, "unused", "token")).rejects.toThrow("/chats answered 200");
+  expect(asked.map(({ path }) => path)).toContain("/admin/v1/webhooks/whk_1/disable");
 });
