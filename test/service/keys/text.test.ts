@@ -36,7 +36,7 @@ test("a key's text is shown once: no later response contains it", async () => {
   for (const answer of answers) {
     expect(answer.status, answer.text).toBe(200);
     expect(answer.text).not.toContain(secret.slice(20, 52));
-    expect(answer.text).not.toMatch(/"\w*hash/i);
+    expect(answer.text).not.toMatch(/"\w*hash\w*":/i);
   }
 });
 
