@@ -27,10 +27,11 @@ globalThis.testFile = (globalThis.testFile ?? 0) + 1;
 keepWorkerInPlace();
 putBackAfterEachTest();
 followTests();
+const path = globalThis.__vitest_worker__.filepath;
+// `reset` empties what is in memory, and an idle D1 leaves memory after ten seconds. A module alone needs no database.
+if (!isUnit(path)) await env.DB.prepare("select 1").run();
 await reset();
 watchForSecrets();
-const path = globalThis.__vitest_worker__.filepath;
-// A module alone needs no database.
 if (!isUnit(path)) {
   await migrate();
   watchDirectory();
