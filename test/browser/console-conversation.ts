@@ -18,7 +18,8 @@ export async function openChat(
   { isDeaf = false, ...options }: PageOptions = {},
 ): Promise<Page> {
   const path = screenOf(desk, `inbox/${chatId}`);
-  const page = await openConsole(browser, isDeaf ? "/console" : path, options);
+  // A page that hears nothing, until the stream is cut off.
+  const page = await openConsole(browser, isDeaf ? "/healthz" : path, options);
   onTestFinished(() => page.context().close());
   if (isDeaf) {
     // Without an answer, the stream is tried again and again, and nothing is asked for in its place.
