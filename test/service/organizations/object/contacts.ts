@@ -97,16 +97,20 @@ export async function pagesOf(page: (more: string) => Promise<Answer>): Promise<
 
 /** Runs the alarm until all terms are there. */
 export async function filled(organizationId: string) {
-  for (;;) {
-    await runAlarm(object(organizationId));
-    const [left] = await runInDurableObject(object(organizationId), (_object, { storage }) =>
+  do await runAlarm(object(organizationId));
+  while (!(await isFilled(organizationId)));
+}
+
+/** Whether all terms are there. */
+export function isFilled(organizationId: string): Promise<boolean> {
+  return runInDurableObject(
+    object(organizationId),
+    (_object, { storage }) =>
       storage.sql
-        .exec<{ left: number }>(
-          `select (select count(*) from contact_fill) + (select count(*) from contact_folding where version <> ?) as left`,
+        .exec(
+          "select 1 from contact_fill union all select 1 from contact_folding where version <> ? limit 1",
           FOLDING_VERSION,
         )
-        .toArray(),
-    );
-    if (left?.left === 0) return;
-  }
+        .toArray().length === 0,
+  );
 }
