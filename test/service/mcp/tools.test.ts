@@ -180,48 +180,100 @@ test("an id is never a path", async () => {
   }
 });
 
-test("the tools do what the routes do", async () => {
-  const { get, use, api, newChat, ownerId, organizationId, messages } = await place();
-  const chat = await newChat();
-  const { id: chatId } = chat;
-  const sent = await get("send_message", { chatId, content: "Hello", idempotencyKey: "1" });
+test("a message is sent once, and only if its chat has not moved on", async () => {
+  const { get, use, newChat, messages } = await place();
+  const { id: chatId } = await newChat();
+  const message = { chatId, content: "Hello", idempotencyKey: "1" };
+  const sent = await get("send_message", message);
   expect(sent).toEqual({
     notice: null,
     value: { message: expect.objectContaining({ text: "Hello", seq: 1, chatId }) },
   });
-  expect((await get("send_message", { chatId, content: "Hello", idempotencyKey: "1" })).value).toEqual(sent.value);
-  expect(await messages(chatId)).toEqual([sent.value.message]);
+  expect((await get("send_message", message)).value).toEqual(sent.value);
   const late = { chatId, content: "Late", idempotencyKey: "2", ifSeq: 0 };
   expect(faultOf(await use("send_message", late))).toMatchObject({ code: "chat_moved_on" });
+  expect(await messages(chatId)).toEqual([sent.value.message]);
+});
+
+test("a template is sent with its variables, and names the one that is missing", async () => {
+  const { get, use, newChat, organizationId, messages } = await place();
+  const { id: chatId } = await newChat();
   const templateId = await newTemplate(organizationId, "Hi {{name}}");
-  const filled = { chatId, templateId, variables: { name: "Ann" }, idempotencyKey: "3" };
-  expect((await get("send_template", filled)).value.message).toMatchObject({ text: "Hi Ann", templateId });
-  const lacking = { ...filled, variables: {}, idempotencyKey: "4" };
+  const filled = { chatId, templateId, variables: { name: "Ann" }, idempotencyKey: "1" };
+  const { message } = (await get("send_template", filled)).value;
+  expect(message).toMatchObject({ text: "Hi Ann", templateId });
+  const lacking = { ...filled, variables: {}, idempotencyKey: "2" };
   expect(faultOf(await use("send_template", lacking))).toMatchObject({ errors: [{ path: "variables.name" }] });
-  expect((await get("list_templates")).value.templates).toHaveLength(1);
+  expect(await messages(chatId)).toEqual([message]);
+});
+
+test("the templates are listed", async () => {
+  const { get, api, organizationId } = await place();
+  const templateId = await newTemplate(organizationId, "Hi");
+  const { templates } = (await get("list_templates")).value;
+  expect(templates).toContainEqual(expect.objectContaining({ id: templateId }));
+  expect(templates).toEqual((await api("GET", "/templates")).body.templates);
+});
+
+test("a chat is assigned, and assigned to nobody", async () => {
+  const { get, newChat, ownerId } = await place();
+  const { id: chatId } = await newChat();
   expect((await get("assign_chat", { chatId, assigneeId: ownerId })).value.chat.assigneeId).toBe(ownerId);
   expect((await get("assign_chat", { chatId, assigneeId: null })).value.chat.assigneeId).toBeNull();
-  expect((await get("set_state", { chatId, state: "closed", ifSeq: 2 })).value.chat.state).toBe("closed");
-  const note = { chatId, content: "Called", idempotencyKey: "5" };
+});
+
+test("a chat is closed, and is as its route shows it", async () => {
+  const { get, api, newChat } = await place();
+  const { id: chatId } = await newChat();
+  expect((await get("set_state", { chatId, state: "closed", ifSeq: 0 })).value.chat.state).toBe("closed");
+  const { value } = await get("get_chat", { chatId });
+  expect(value).toEqual((await api("GET", `/chats/${chatId}`)).body);
+  expect(value.chat.state).toBe("closed");
+});
+
+test("a note is written once", async () => {
+  const { get, api, newChat } = await place();
+  const { id: chatId } = await newChat();
+  const note = { chatId, content: "Called", idempotencyKey: "1" };
   const noted = await get("write_note", note);
   expect(noted.value.note.content).toBe("Called");
   expect((await get("write_note", note)).value).toEqual(noted.value);
-  const act = { chatId, to: "people", message: "A colleague will answer", note: "Angry", idempotencyKey: "6" };
-  const handed = await get("hand_over", act);
-  expect((await get("hand_over", act)).value.message).toEqual(handed.value.message);
-  expect(handed.value).toMatchObject({ chat: { handler: "people" }, message: { text: "A colleague will answer" } });
+  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toEqual([noted.value.note]);
+});
+
+test("a chat is handed over once, with a message and a note", async () => {
+  const { get, api, newChat, messages } = await place();
+  const { id: chatId } = await newChat();
+  const act = { chatId, to: "people", message: "A colleague will answer", note: "Angry", idempotencyKey: "1" };
+  const { value } = await get("hand_over", act);
+  expect(value).toMatchObject({ chat: { handler: "people" }, message: { text: "A colleague will answer" } });
+  expect((await get("hand_over", act)).value.message).toEqual(value.message);
+  expect(await messages(chatId)).toEqual([value.message]);
+  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toMatchObject([{ content: "Angry" }]);
+});
+
+test("a chat without a bot can't be handed over to it", async () => {
+  const { use, newChat } = await place();
+  const { id: chatId } = await newChat();
   expect(faultOf(await use("hand_over", { chatId, to: "bot" }))).toMatchObject({ code: "no_bot" });
-  expect((await get("get_chat", { chatId })).value).toEqual((await api("GET", `/chats/${chatId}`)).body);
-  expect((await api("GET", `/chats/${chatId}/notes`)).body.notes).toMatchObject([
-    { content: "Angry" },
-    { content: "Called" },
-  ]);
+});
+
+test("chats and messages are found by address, by state and by direction", async () => {
+  const { get, api, newChat, organizationId } = await place();
+  const [chat, other] = [await newChat(), await newChat()];
+  const { id: chatId } = chat;
+  await writeAsContact(organizationId, chatId, "Help");
+  await send(api, chatId, { content: "Here is help" });
+  await api("PATCH", `/chats/${chatId}`, { state: "closed" });
   await report(chatId);
+  await report(other.id);
   const found = await get("find_contact", { address: chat.contact.address });
   expect(found.value.chats).toMatchObject([{ id: chatId, state: "closed" }]);
-  const list = await get("list_messages", { chatId, limit: 1, direction: "OUTBOUND" });
-  expect(list.value.messages).toMatchObject([{ text: "A colleague will answer" }]);
-  expect((await get("list_chats", { state: "closed", limit: 5 })).value.chats).toMatchObject([{ id: chatId }]);
+  const closed = (await get("list_chats", { state: "closed" })).value.chats.map(({ id }: { id: string }) => id);
+  expect(closed).toContain(chatId);
+  expect(closed).not.toContain(other.id);
+  const list = await get("list_messages", { chatId, limit: 5, direction: "OUTBOUND" });
+  expect(list.value.messages).toMatchObject([{ text: "Here is help" }]);
 });
 
 test("a draft replaces the one before, and is sent by a person", async () => {
