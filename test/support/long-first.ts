@@ -1,8 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { unitsFirst } from "./units-first.ts";
 
-/** These files take minutes each, the longest first. */
+/** These files take minutes each: first one that only waits, which costs the others nothing, then the longest first. */
 const LONG_FILES = [
+  "test/deep/service/organizations/lost-alarm.test.ts",
   "test/bench/bench.test.ts",
   "test/simulate/life/life.test.ts",
   "test/deep/cli/deploy.test.ts",

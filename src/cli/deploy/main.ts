@@ -70,18 +70,21 @@ async function run(text: string, given: DeployArguments, argv: string[]): Promis
   } catch (error) {
     if (!given.dryRun || !(error instanceof NotLoggedIn)) throw error;
     printWarning(`${error.message} This dry run doesn't know what the account has.`);
-    await dryRun(target, text, given, null);
+    await dryRun(target, text, given, null, null);
     return 0;
   }
   const secrets = await cloudflare.secrets();
   refuseLocalOnly({ configuration: text, argv, secrets });
-  if (!given.dryRun) return deploy(target, text, given);
-  await dryRun(target, text, given, cloudflare);
+  if (!given.dryRun) return deploy(target, text, given, secrets);
+  await dryRun(target, text, given, cloudflare, secrets);
   return 0;
 }
 
-/** @returns the exit code */
-async function deploy(target: Target, text: string, given: DeployArguments): Promise<number> {
+/**
+ * @param known the names of the Worker's secrets; null if there is no Worker
+ * @returns the exit code
+ */
+async function deploy(target: Target, text: string, given: DeployArguments, known: string[] | null): Promise<number> {
   // Only wrangler knows its options: it names a wrong one before anything is created.
   if (given.others.length > 0) await buildWorker(given);
   if (given.withoutFiles) log("  Without files: no bucket is bound, and uploads get 503");
@@ -93,7 +96,7 @@ async function deploy(target: Target, text: string, given: DeployArguments): Pro
   );
   // Whether the Worker is there says nothing: a first deploy that stopped may have left it.
   const isTried = given.smoke || !(await cloudflare.hasOrganization());
-  const { values, withoutValue } = await prepareSecrets();
+  const { values, withoutValue } = await prepareSecrets(known);
   if (withoutValue.length > 0) {
     printWarning(
       `${withoutValue.join(", ")}: missing, and not created here, because this checkout is temporary. Set each with ` +
@@ -147,9 +150,8 @@ async function prepareBuckets(text: string): Promise<void> {
 }
 
 async function missingBuckets(buckets: Bucket[]): Promise<Bucket[]> {
-  const missing: Bucket[] = [];
-  for (const bucket of buckets) if (!(await cloudflare.hasBucket(bucket))) missing.push(bucket);
-  return missing;
+  const found = await Promise.all(buckets.map((bucket) => cloudflare.hasBucket(bucket)));
+  return buckets.filter((_, place) => !found[place]);
 }
 
 /** Calls `use` with the path of the configuration to deploy. */
@@ -186,14 +188,14 @@ async function prepareDatabase(target: Target, text: string, isStage: boolean): 
   );
 }
 
-/** Returns the missing secrets: the values to set, the names of new ones, and the names that have no value. */
-async function prepareSecrets() {
+/**
+ * Returns the missing secrets: the values to set, the names of new ones, and the names that have no value.
+ * @param known as for `deploy`
+ */
+async function prepareSecrets(known: string[] | null) {
   return step(
     async () => {
-      const { missing, toCreate } = planSecrets(
-        await cloudflare.secrets(),
-        await savedSecrets(join(root, secretsName)),
-      );
+      const { missing, toCreate } = planSecrets(known, await savedSecrets(join(root, secretsName)));
       const created = isBuild ? [] : toCreate;
       const withoutValue = isBuild ? toCreate : [];
       const values = await secretValues(
@@ -213,18 +215,19 @@ async function prepareSecrets() {
 /**
  * `--dry-run`: builds the Worker and prints what a deploy would change.
  * @param account null without a login: then all is printed that an account can lack
+ * @param known as for `deploy`
  */
 async function dryRun(
   { workerName, databaseName: name, databaseId }: Target,
   text: string,
   given: DeployArguments,
   account: Cloudflare | null,
+  known: string[] | null,
 ): Promise<void> {
   const all = given.withoutFiles ? [] : readBuckets(text);
   const buckets = account ? await missingBuckets(all) : all;
   const found = databaseId ?? (await account?.findDatabase(name));
-  const names = (await account?.secrets()) ?? null;
-  const { missing, toCreate } = planSecrets(names, await savedSecrets(join(root, secretsName)));
+  const { missing, toCreate } = planSecrets(known, await savedSecrets(join(root, secretsName)));
   const kept = missing.filter((secret) => !toCreate.includes(secret));
   await buildWorker(given);
   log(account ? "Without --dry-run this would:" : "Without --dry-run this would, unless the account has it already:");
@@ -235,7 +238,7 @@ async function dryRun(
   if (kept.length > 0) log(`  set the secrets ${kept.join(", ")} from ${secretsName}`);
   if (toCreate.length > 0 && isBuild) log(`  leave out the secrets ${toCreate.join(", ")}`);
   else if (toCreate.length > 0) log(`  create the secrets ${toCreate.join(", ")}, and save them in ${secretsName}`);
-  const doing = names ? "deploy a new version of" : account ? "create" : "create or update";
+  const doing = known ? "deploy a new version of" : account ? "create" : "create or update";
   log(`  ${doing} the Worker ${workerName}`);
 }
 

@@ -60,12 +60,12 @@ function read(name: string): Promise<string> {
   return readFile(join(checkout, name), "utf8");
 }
 
-/** Fills the account as an earlier deploy would. */
-function deployBefore(): void {
+/** Fills the account as an earlier deploy would, and adds an organization. */
+function deployBefore({ organization = true } = {}): void {
   Object.assign(cloudflare, { subdomain: "engines", secrets: { ...SECRETS }, buckets: [...BUCKETS] });
   cloudflare.databases = [{ uuid: DATABASE_ID, name: "parley" }];
   cloudflare.migrate(join(checkout, "migrations"));
-  cloudflare.addOrganization(false);
+  if (organization) cloudflare.addOrganization(false);
 }
 
 test("a deploy to a new account creates everything in order, explains what stops it, and continues when repeated", async () => {
@@ -104,33 +104,31 @@ test("a deploy to a new account creates everything in order, explains what stops
   for (const secret of Object.values(kept)) expect(stopped.stderr + stderr + stdout).not.toContain(secret);
 });
 
-test("a first deploy that stops after the upload ends with the smoke test when it is repeated, and so until there is an organization", async () => {
+test("a first deploy whose address redirects ends there, with the Worker deployed and its secrets set", async () => {
   Object.assign(cloudflare, { subdomain: "engines", buckets: [...BUCKETS], redirects: true });
-  const stopped = await deploy();
-  expect(stopped.stderr).toContain("✗ The Worker is deployed, but the address redirects to another one");
-  expect(stopped.stderr).not.toContain("Smoke test");
-  expect(stopped.code).toBe(1);
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain("✗ The Worker is deployed, but the address redirects to another one");
+  expect(stderr).not.toContain("Smoke test");
+  expect(code).toBe(1);
+  expect(cloudflare.secrets).toEqual(readVariables(await read(".deploy.vars")));
   expect(Object.keys(cloudflare.secrets ?? {}).sort()).toEqual(NAMES);
+});
 
-  cloudflare.redirects = false;
-  const repeated = await deploy();
-  expect(repeated.stderr).toContain("✓ All secrets are set");
-  expect(repeated.stderr).toContain("Smoke test:\n✗ service: ");
-  expect(repeated.code).toBe(1);
+test("a deploy that is repeated before there is an organization ends with the smoke test", async () => {
+  deployBefore({ organization: false });
+  await writeFile(join(checkout, ".deploy.vars"), "ADMIN_TOKEN=the operator's\n");
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain("✓ All secrets are set");
+  expect(stderr).toContain("Smoke test:\n✗ service: ");
+  expect(code).toBe(1);
+});
 
-  // On a machine without the token, and what a smoke test left is no organization.
-  await rm(join(checkout, ".deploy.vars"));
+test("what a smoke test left is no organization, and without a token the smoke test is named for later", async () => {
+  deployBefore({ organization: false });
   cloudflare.addOrganization(true);
-  const elsewhere = await deploy();
-  expect(elsewhere.stderr).toContain(
-    "! The smoke test needs PARLEY_ADMIN_TOKEN or a login. Later: npx parley doctor --smoke.",
-  );
-  expect(elsewhere.code).toBe(0);
-
-  cloudflare.addOrganization(false);
-  const later = await deploy([], { PARLEY_ADMIN_TOKEN: "the operator's" });
-  expect(later.stderr).not.toContain("moke test");
-  expect(later.code).toBe(0);
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain("! The smoke test needs PARLEY_ADMIN_TOKEN or a login. Later: npx parley doctor --smoke.");
+  expect(code).toBe(0);
 });
 
 test("a deploy whose version does not answer in a minute still tries the service, and says which version it lacks", async () => {
@@ -155,7 +153,8 @@ test("a first deploy without an address says that nothing is tried", async () =>
 
 test("a deploy to a complete account only creates a new version", async () => {
   deployBefore();
-  const { code, stdout, stderr } = await deploy();
+  const { code, stdout, stderr } = await deploy([], { PARLEY_ADMIN_TOKEN: SECRETS.ADMIN_TOKEN });
+  expect(stderr).not.toContain("moke test");
   expect(stderr).toContain("✓ Database parley found; commit its id in wrangler.toml");
   expect(stderr).toContain("✓ All secrets are set");
   expect(stderr).toContain("✓ Buckets found");
