@@ -21,6 +21,11 @@ export function selectCases(
   const chosen = all.filter(
     (each) => (only === null || each.name.includes(only)) && (scale || !each.scale) && (!goals || each.goal),
   );
+  return withCompared(all, chosen, { goals });
+}
+
+/** Some of all cases, with those that they are compared to, in the order of all. @param goals whether only goals count */
+export function withCompared(all: readonly Case[], chosen: readonly Case[], { goals }: { goals: boolean }): Case[] {
   const compared = new Set<string | null | undefined>([BARE, ...chosen.flatMap((each) => comparedTo(each, goals))]);
   return all.filter((each) => chosen.includes(each) || compared.has(each.name));
 }

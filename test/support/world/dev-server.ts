@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { awaitHealthy } from "../../../src/cli/wrangler.ts";
 import { copyCheckout } from "./checkout.ts";
@@ -70,6 +70,7 @@ export class DevServer {
   /** @throws Error with the server's output, if it does not answer */
   async start(): Promise<void> {
     this.life++;
+    if (this.life === 2) await this.#keepPages();
     this.#outputs = [];
     const vars = { ...this.#order.vars, STORM_LIFE: String(this.life) };
     const order = { ...this.#order, vars, migrates: this.life === 1 };
@@ -118,6 +119,15 @@ export class DevServer {
     this.#signal("SIGSTOP");
     await new Promise((resolve) => setTimeout(resolve, ms));
     this.#signal("SIGCONT");
+  }
+
+  /** The first start built the web pages. Building them again would take seconds of each further start. */
+  async #keepPages(): Promise<void> {
+    const { config } = this.#order.place;
+    const text = await readFile(config, "utf8");
+    const kept = text.replace(/^\[build\]\n(?:.+\n)+/m, "");
+    if (kept === text) throw new Error(`${config} has no part [build]`);
+    await writeFile(config, kept);
   }
 
   /** Kills the server and removes its data. */
