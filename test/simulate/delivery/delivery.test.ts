@@ -1,5 +1,8 @@
 import { testScenario } from "../objects/scenario-tests.ts";
-import { DELIVERY_SABOTEURS } from "./saboteurs.ts";
+import { COMMON_DELIVERY_SABOTEURS } from "./saboteurs.ts";
 import { DELIVERY } from "./scenario.ts";
 
-await testScenario("messages on their way to a network", DELIVERY, { seeds: 300, saboteurs: DELIVERY_SABOTEURS });
+await testScenario("messages on their way to a network", DELIVERY, {
+  seeds: 300,
+  saboteurs: COMMON_DELIVERY_SABOTEURS,
+});

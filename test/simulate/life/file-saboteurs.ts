@@ -70,10 +70,6 @@ export const FILE_SABOTEURS = wrongVersions({
   },
   "src/chats/object/redactions.ts": {
     "a redaction is answered before the bytes are gone": ["if (!isReported || !isDeleted)", "if (!isReported)"],
-    "a redaction of a scheduled message is answered before the bytes are gone": [
-      "if (!(await files.deleteNow(id)))",
-      `if (id === "")`,
-    ],
   },
   "src/chats/object/scheduled/scheduled-messages.ts": {
     "a canceled message keeps its file": [
