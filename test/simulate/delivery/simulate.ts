@@ -188,7 +188,10 @@ class Simulation {
     const waitMs = isBesidePoison ? POISONED_MS : channel.wasBroken ? BROKEN_MS : DRAINED_MS;
     // By a clock that is minutes late, it asks after the poisoned chat each time, until that gives up.
     const isAlwaysLate = isBesidePoison && object.clockChanges > 0;
-    const limit = isSick || isAlwaysLate ? judge.book.rows.length * 8.5 * DAY : waitMs;
+    const { length } = judge.book.rows;
+    // By such a clock, each wait of a second takes minutes, and each message may wait for its start.
+    const lateMs = object.clockChanges > 0 ? length * SET_BACK_MS : 0;
+    const limit = isSick || isAlwaysLate ? length * 8.5 * DAY : waitMs + lateMs;
     for (const { seq } of judge.book.rows) {
       const took = (judge.doneAt.get(seq) ?? Number.POSITIVE_INFINITY) - since;
       const text = () => `${object.name} message ${seq} ended ${Math.round(took / 1_000)} s after the faults`;
