@@ -141,7 +141,10 @@ test(`each case is prepared, counted and timed, and gets the expected responses:
     Array(4).fill(expect.any(Number)),
   );
   expect(table(rows).split("\n")).toHaveLength(rows.length + 1);
-  expect(goalTable(rows).split("\n")).toHaveLength(1 + cases.filter(({ goal }) => goal).length);
+  // A case that another is compared to may have a goal to a case that this run left out.
+  const names = [null, ...cases.map(({ name }) => name)];
+  const goals = cases.filter(({ goal }) => goal && names.includes(goal.to));
+  expect(goalTable(rows).split("\n")).toHaveLength(1 + goals.length);
 });
 
 /** A part of each work is done without a fault, and sends beside it are measured. */

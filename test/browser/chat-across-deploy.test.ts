@@ -1,6 +1,7 @@
 import type { Page, Response } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { openConsole, openDesk, screenOf } from "./console.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace } from "./fixtures.ts";
 import { visit } from "./visitor.ts";
@@ -28,7 +29,7 @@ async function beginWithOldBuild(page: Page, script: string, part: string): Prom
     // Of this text, so that a later request gets the new one.
     await route.fulfill({ response, body: old, headers: { ...response.headers(), etag: '"0ldbu1ld"' } });
   };
-  await page.route(`**/${script}`, ofOldBuild, { times: 1 });
+  await intercept(page, `**/${script}`, ofOldBuild, { times: 1 });
 }
 
 /** How often the page is loaded from here on. */
@@ -41,7 +42,7 @@ function countLoads(page: Page): () => number {
 /** Holds up the first request for a part of the old build, until the result is called. */
 async function holdUp(page: Page, part: string): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route(`**/${part}-0ldbu1ld.js*`, async (route) => {
+  await intercept(page, `**/${part}-0ldbu1ld.js*`, async (route) => {
     await promise;
     await route.continue();
   });

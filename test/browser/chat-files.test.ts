@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace } from "./fixtures.ts";
 import { violations } from "./violations.ts";
@@ -59,7 +60,7 @@ test("an upload that is cut off four times arrives once", async () => {
   const page = await visit(browser, place, { user });
   let cuts = 0;
   const seen = Promise.withResolvers<void>();
-  await page.route("**/media?fileName=*", async (route) => {
+  await intercept(page, "**/media?fileName=*", async (route) => {
     if (++cuts <= 4) return route.abort("connectionreset");
     await seen.promise;
     return route.continue();
@@ -148,7 +149,7 @@ test("nothing moves when pictures arrive, a tap shows one large, and Escape clos
   const page = await visit(browser, place, {
     user,
     before: async (page) => {
-      await page.route("https://pictures.example/**", async (route) => {
+      await intercept(page, "https://pictures.example/**", async (route) => {
         await measured.promise;
         const isGone = route.request().url().endsWith("/3.png");
         return isGone ? route.abort() : route.fulfill({ body: PNG, contentType: "image/png" });

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { holdUp, takeOver } from "./disturb.ts";
+import { holdUp, intercept, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -159,7 +159,7 @@ test("a bot has hours and an away message, which its form changes and takes back
 
 test("a list that can't be loaded says why and is asked for again; a channel that does not exist says so", async () => {
   const page = await openConsole(browser, screenOf(desk, "inbox"));
-  await page.route(/\/channels\?/, (route) =>
+  await intercept(page, /\/channels\?/, (route) =>
     route.fulfill({ status: 500, json: { error: "It broke", message: "It broke", code: "internal_error" } }),
   );
   await page.goto(`${base}${screenOf(desk, "channels")}`);

@@ -4,6 +4,7 @@ import type { Frame } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
 import { type Desk, openDesk } from "./console.ts";
 import { field, preview, save, settingsScreen, stored } from "./console-chat-fixtures.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { eventually } from "./visitor.ts";
@@ -153,7 +154,7 @@ test("markup and bidi controls are shown as text, and no logo runs or leaves its
     await save(page);
     await page.getByText("Must be an https URL.").waitFor();
   }
-  await page.route("https://logo.example/**", (route) =>
+  await intercept(page, "https://logo.example/**", (route) =>
     route.request().url().endsWith("gone.png")
       ? route.abort()
       : route.fulfill({ contentType: "image/svg+xml", body: WIDE_LOGO }),
@@ -218,7 +219,7 @@ test("no other site can frame the preview, and none can tell it what to draw", a
 
     // A browser that knows no such policy.
     const lax = await (await browser.newContext()).newPage();
-    await lax.context().route(`${base}/console/preview`, async (route) => {
+    await intercept(lax.context(), `${base}/console/preview`, async (route) => {
       const response = await route.fetch();
       const { "x-frame-options": _, "content-security-policy": __, ...headers } = response.headers();
       await route.fulfill({ response, headers });

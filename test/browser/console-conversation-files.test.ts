@@ -11,7 +11,7 @@ import {
   scheduledOf,
   textOfTarget,
 } from "./console-conversation.ts";
-import { noteChanges, takeOver } from "./disturb.ts";
+import { intercept, noteChanges, takeOver } from "./disturb.ts";
 
 const desk = await openDesk();
 
@@ -148,7 +148,7 @@ async function failUpload(name: string) {
   const page = await openChat(desk, chat.id);
   await messageBox(page).fill("Look");
   const keys: (string | undefined)[] = [];
-  await page.route(/\/media\?/, (route) => {
+  await intercept(page, /\/media\?/, (route) => {
     keys.push(route.request().headers()["idempotency-key"]);
     if (keys.length > 1) return route.continue();
     return route.fulfill({ status: 409, json: { code: "upload_limit", message: "Too many files wait in this chat" } });

@@ -11,7 +11,7 @@ import {
   sendLines,
   whatsAppChat,
 } from "./console-conversation.ts";
-import { stopTimers } from "./disturb.ts";
+import { intercept, stopTimers } from "./disturb.ts";
 
 const desk = await openDesk();
 
@@ -93,7 +93,7 @@ test("a person takes a reaction back by the same emoji", async () => {
 
 test("a reaction that fails is taken back, with the reason", async () => {
   const { page } = await openThanks("Finn Fails");
-  await page.route(/\/reaction$/, (route) =>
+  await intercept(page, /\/reaction$/, (route) =>
     route.fulfill({ status: 409, json: { code: "refused_by_network", message: "The network refused it" } }),
   );
   await react(page, "👍");
@@ -266,7 +266,7 @@ test("a page without a stream keeps older messages up to date too", async () => 
   const { message } = await send(desk, chat.id, { content: "An old secret" });
   await sendLines(desk, chat.id, 60);
   const page = await openChat(desk, chat.id);
-  await page.context().route(/\/events/, (route) => route.abort());
+  await intercept(page.context(), /\/events/, (route) => route.abort());
   // A click scrolls to the button, and the page's own load at the top would take the button away.
   await stopTimers(page, 100);
   await page.reload();

@@ -13,7 +13,7 @@ import {
   selection,
   textOpener,
 } from "./console-reply-fixtures.ts";
-import { holdUp, takeOver } from "./disturb.ts";
+import { holdUp, intercept, takeOver } from "./disturb.ts";
 import { layoutFaults } from "./layout-faults.ts";
 import { violations } from "./violations.ts";
 
@@ -250,7 +250,7 @@ test("a reply that was deleted since the list was loaded can still be put in", a
 test("all 1,000 replies are found, page by page", async () => {
   const { page } = await openText("Max Many", "");
   const asked: string[] = [];
-  await page.route(/\/replies\?/, async (route) => {
+  await intercept(page, /\/replies\?/, async (route) => {
     const after = Number(new URL(route.request().url()).searchParams.get("after") ?? 0);
     asked.push(String(after));
     const replies = Array.from({ length: 100 }, (_, n) => {

@@ -12,6 +12,7 @@ import {
   textOfTarget,
   whatsAppChat,
 } from "./console-conversation.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 let desk: Desk;
@@ -167,7 +168,7 @@ test.each([
   await send(desk, id, { content: "Waits" });
   const page = await openChat(desk, id);
   const attempt = { number: 1, startedAt: new Date().toISOString(), durationMs: 85, code: null, message: "No answer" };
-  await page.route(/\/attempts$/, (route) =>
+  await intercept(page, /\/attempts$/, (route) =>
     route.fulfill({ json: { attempts: [{ ...attempt, outcome }], dropped: 0, nextAttemptAt: null } }),
   );
   await log(page).getByText("Waiting").click();

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createChannel, createChat } from "../support/world/factories.ts";
 import { openDesk } from "./console.ts";
 import { openChat } from "./console-conversation.ts";
+import { intercept } from "./disturb.ts";
 
 const desk = await openDesk();
 
@@ -34,7 +35,7 @@ describe.each([
     const { id } = await createChat(channel, { contact: { address, name: "Tom Template" } });
     const page = await openChat(desk, id);
     // As one that was synced from the network.
-    await page.route(/\/templates\?/, async (route) => {
+    await intercept(page, /\/templates\?/, async (route) => {
       const network = { id: "1", status: "APPROVED", category: "UTILITY", quality: null, rejectedReason: null };
       const whole = { ...template, components: COMPONENTS, network, parameterFormat: "NAMED" };
       await route.fulfill({ json: { templates: [whole], pagination: { hasMore: false } } });

@@ -3,6 +3,7 @@ import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { CREDENTIALS, createChannel, createChat } from "../support/world/factories.ts";
 import { type Desk, openAsMember, openConsole, screenOf } from "./console.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 
@@ -23,7 +24,7 @@ export async function openChat(
   onTestFinished(() => page.context().close());
   if (isDeaf) {
     // Without an answer, the stream is tried again and again, and nothing is asked for in its place.
-    await page.context().route(/\/events\/stream/, (route) => route.abort());
+    await intercept(page.context(), /\/events\/stream/, (route) => route.abort());
     await page.goto(`${base}${path}`);
   }
   await messageBox(page).waitFor();

@@ -2,7 +2,7 @@ import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { openAsMember, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { messageBox as box, log, SOON, textsOf } from "./console-conversation.ts";
-import { requestsAreKnown, stopTimers } from "./disturb.ts";
+import { intercept, requestsAreKnown, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -94,7 +94,7 @@ test("a stream that is answered after the network went connects nothing, and the
   // The list of organizations has no stream.
   const page = await openConsole(browser, "/console");
   const asked: Route[] = [];
-  await page.route(/\/events\/stream/, (route) => void asked.push(route));
+  await intercept(page, /\/events\/stream/, (route) => void asked.push(route));
   await page.goto(`${base}${screenOf(desk, `inbox/${chat.id}`)}`);
   await expect.poll(() => asked.length).toBe(1);
   await page.context().setOffline(true);
@@ -119,7 +119,7 @@ test("a stream that is lost and replaced in less than two seconds says nothing, 
   // The machine may need longer.
   await stopTimers(page, 2_000);
   const asked: Route[] = [];
-  await page.route(/\/events\/stream/, (route) => void asked.push(route));
+  await intercept(page, /\/events\/stream/, (route) => void asked.push(route));
   await page.goto(`${base}${screenOf(desk, `inbox/${chat.id}`)}`);
   await expect.poll(() => asked.length).toBe(1);
   await page.evaluate(() => {

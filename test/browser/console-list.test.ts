@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createChat } from "../support/world/factories.ts";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 
@@ -138,7 +139,7 @@ test("the screen of scheduled messages follows at once, without the list", async
   await stream;
   await page.getByText("Nothing is scheduled").waitFor();
   // The list of chats learns of it a few seconds later.
-  await page.route(/scheduled=true/, (route) => route.abort());
+  await intercept(page, /scheduled=true/, (route) => route.abort());
   const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
   const schedule = async (content: string, hours: number) =>
     (await desk.api("POST", `/chats/${chat.id}/messages`, { content, scheduledAt: at(hours) })).message.id;

@@ -17,6 +17,7 @@ import {
   shown,
   writes,
 } from "./console-notifications.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
@@ -107,7 +108,7 @@ describe("who looks at the inbox", () => {
   test("has a chat no longer unread that a colleague answers", async () => {
     const { chat, page } = await openNew("Ada Answered");
     // The event alone says that somebody answered.
-    await page.route(new RegExp(`/chats/${chat.id}$`), (route) => route.abort());
+    await intercept(page, new RegExp(`/chats/${chat.id}$`), (route) => route.abort());
     await desk.api("POST", `/chats/${chat.id}/messages`, { content: "An answer" });
     await hasTitle(page, "Inbox · Parley");
     await expect.poll(() => openOn(page)).toEqual([]);

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { codeIsThere, openConsole, openDesk, screenOf, signIn } from "./console.ts";
 import { log, messageBox, openChat } from "./console-conversation.ts";
-import { stopTimers, takeOver } from "./disturb.ts";
+import { intercept, stopTimers, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken } from "./running-server.ts";
 
@@ -24,7 +24,7 @@ test("a send that fails twice says so once", async () => {
   const chat = await desk.chat("Olu Once");
   const page = await openChat(desk, chat.id);
   let refused = 0;
-  await page.route(/\/messages$/, async (route) => {
+  await intercept(page, /\/messages$/, async (route) => {
     if (route.request().method() !== "POST") return route.continue();
     refused++;
     await route.abort();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openAsMember, openDesk, screenOf } from "./console.ts";
-import { stopTimers } from "./disturb.ts";
+import { intercept, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { addPasskey, newDevice, newMember, openSettings, signOut } from "./passkey-device.ts";
 import { base } from "./running-server.ts";
@@ -186,7 +186,9 @@ test("what a page at another port got from the device counts neither to sign in 
     return { status: answer.status(), text: await answer.text() };
   };
   const [toSignIn, forNew] = [await optionsOf("/console/passkey"), await optionsOf("/console/api/passkeys/options")];
-  await page.route(`${ELSEWHERE}**`, (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html>" }));
+  await intercept(page, `${ELSEWHERE}**`, (route) =>
+    route.fulfill({ contentType: "text/html", body: "<!doctype html>" }),
+  );
   await page.goto(ELSEWHERE);
   const [signedIn, made] = await page.evaluate(
     async ([request, creation]) => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { createTemplate } from "../support/world/factories.ts";
 import { dialog, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { takeOver } from "./disturb.ts";
+import { intercept, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -127,7 +127,7 @@ test("a change stays on the screen when the answer of an earlier load comes afte
   await page.getByRole("heading", { level: 1, name: "Members" }).waitFor();
   const [read, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // The screen of settings loads the organization. Its answer has the old name, and is late.
-  await page.route(new RegExp(`${slow.organization.id}/organization$`), async (route) => {
+  await intercept(page, new RegExp(`${slow.organization.id}/organization$`), async (route) => {
     // The service wants to hear from a browser that its own page asks.
     const headers = { ...route.request().headers(), "sec-fetch-site": "same-origin" };
     const response = await route.fetch({ headers });
@@ -197,7 +197,7 @@ test("an export is gathered from its parts into one file", async () => {
   const types = (await download()).map((line) => JSON.parse(line).type);
   expect(types).toEqual(expect.arrayContaining(["member", "channel", "chat"]));
   expect(types.at(-1)).toBe("end");
-  await page.route(/\/export/, async (route) => {
+  await intercept(page, /\/export/, async (route) => {
     const isFirst = new URL(route.request().url()).searchParams.get("after") !== "the rest";
     const lines = isFirst ? ['{"n":1}', '{"type":"end","next":"the rest"}'] : ['{"n":2}', '{"type":"end","next":null}'];
     await route.fulfill({ contentType: "application/x-ndjson", body: `${lines.join("\n")}\n` });

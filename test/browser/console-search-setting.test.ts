@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { send } from "./console-conversation.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 async function open(desk: Desk, path: string) {
@@ -79,7 +80,7 @@ test("while the index is filled, the settings and the inbox say how far it is", 
   const page = await open(desk, "inbox");
   const { organization } = await desk.api("GET", "/organization");
   const search = { state: "filling", done: 1_200, total: 4_000 };
-  await page.route(/\/organization$/, (route) =>
+  await intercept(page, /\/organization$/, (route) =>
     route.fulfill({ json: { organization: { ...organization, search } } }),
   );
   await page.getByRole("searchbox").fill("yellow");

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { hasFocus, log, send, sendLines, textOfTarget } from "./console-conversation.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
@@ -162,7 +163,9 @@ test("a search that fails says so, and is tried again", async () => {
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   onTestFinished(() => page.context().close());
   const body = JSON.stringify({ message: "Not now", code: "rate_limited" });
-  await page.route(/\/messages\?/, (route) => route.fulfill({ status: 403, contentType: "application/json", body }));
+  await intercept(page, /\/messages\?/, (route) =>
+    route.fulfill({ status: 403, contentType: "application/json", body }),
+  );
   await field(page).fill("refund");
   await messages(page).getByText("Not now").waitFor();
   await page.unroute(/\/messages\?/);
@@ -175,7 +178,7 @@ test("a page can be empty before the end, and then the next one is asked for", a
   onTestFinished(() => page.context().close());
   let asked = 0;
   const empty = { messages: [], pagination: { limit: 20, hasMore: true, cursor: "next" } };
-  await page.route(/\/messages\?/, (route) => {
+  await intercept(page, /\/messages\?/, (route) => {
     asked++;
     return route.fulfill({ contentType: "application/json", body: JSON.stringify(empty) });
   });

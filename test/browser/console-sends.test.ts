@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { comes, openConsole, openDesk, screenOf, withUndo } from "./console.ts";
 import { messageBox as box, log, SOON, textsOf } from "./console-conversation.ts";
-import { holdUp, requestsAreKnown, takeOver } from "./disturb.ts";
+import { holdUp, intercept, requestsAreKnown, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 
 const desk = await openDesk();
@@ -55,7 +55,7 @@ test("two people answer the same chat: the second is told, and nothing is sent t
   const second = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
   await log(second).getByText("Can I change the address?").waitFor();
   // The second page hears nothing from now on, as on a bad connection.
-  await second.context().route(/\/events\/stream/, (route) => route.abort());
+  await intercept(second.context(), /\/events\/stream/, (route) => route.abort());
   await second.reload();
   await log(second).getByText("Can I change the address?").waitFor();
   await box(first).fill("Yes, to which one?");
@@ -82,7 +82,7 @@ test("two people answer while both can undo it: the second is told, and sends no
     openConsole(browser, screenOf(desk, `inbox/${chat.id}`), withUndo(12)),
   ]);
   await Promise.all([first, second].map((page) => log(page).getByText("Is it waterproof?").waitFor()));
-  await second.context().route(/\/events\/stream/, (route) => route.abort());
+  await intercept(second.context(), /\/events\/stream/, (route) => route.abort());
   await second.reload();
   await log(second).getByText("Is it waterproof?").waitFor();
   await box(second).fill("No.");

@@ -6,6 +6,7 @@ import { PRESETS } from "../../src/model/permission.ts";
 import { createOrganization } from "../support/world/factories.ts";
 import { worldAt } from "../support/world/world.ts";
 import { openAsMember, openDesk, screenOf, signIn, signInViolations } from "./console.ts";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { adminToken, base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -84,15 +85,15 @@ test("somebody whom Access signed in chooses a member, or reads why not", async 
   const posted: unknown[] = [];
   const member = (id: string, name: string) => ({ id, name, organization: { id: "org_x", name: `${name}’s shop` } });
   const members = [member("mbr_1", "Ann"), member("mbr_2", "Bea")];
-  await page.route("**/console", async (route) => {
+  await intercept(page, "**/console", async (route) => {
     const response = await route.fetch();
     const html = await response.text();
     await route.fulfill({ response, body: html.replace('<div id="console"', '<div id="console" data-access') });
   });
-  await page.route("**/console/access", (route) =>
+  await intercept(page, "**/console/access", (route) =>
     route.fulfill({ json: { access: { email: "ann@acme.test", isOperator: false, members } } }),
   );
-  await page.route("**/console/session", (route) => {
+  await intercept(page, "**/console/session", (route) => {
     posted.push(route.request().postDataJSON());
     return route.fulfill({ status: 403, json: { message: "No member", code: "access_unknown" } });
   });

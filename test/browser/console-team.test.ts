@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { PRESETS } from "../../src/model/permission.ts";
 import { AGENT, codeIsThere, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
-import { holdUp, noteChanges, stopTimers } from "./disturb.ts";
+import { holdUp, intercept, noteChanges, stopTimers } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { base } from "./running-server.ts";
 import { violations } from "./violations.ts";
@@ -84,7 +84,7 @@ test("a key acts on the chat that is shown, also on a page that was busy when it
 test("of two who assign a chat at once the later one is told, and sees whose it is", async () => {
   const chat = await desk.chat("Rae Race");
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
-  await page.context().route(/\/events\/stream/, (route) => route.abort());
+  await intercept(page.context(), /\/events\/stream/, (route) => route.abort());
   await page.reload();
   await page.getByRole("button", { name: "Nobody’s. Assign this chat" }).click();
   await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });
@@ -199,7 +199,7 @@ test("who may not see members sees that a chat is somebody's, and who was faster
   const chat = await desk.chat("Una Unseen");
   const permissions = AGENT.filter((permission) => permission !== "members:read");
   const page = await openAsMember(browser, desk, permissions, screenOf(desk, `inbox/${chat.id}`));
-  await page.context().route(/\/events\/stream/, (route) => route.abort());
+  await intercept(page.context(), /\/events\/stream/, (route) => route.abort());
   await page.reload();
   await page.getByRole("button", { name: "Nobody’s. Assign this chat (a)" }).waitFor();
   await desk.api("PATCH", `/chats/${chat.id}`, { assigneeId: desk.organization.memberId });
@@ -237,7 +237,7 @@ test("a list of nobody's chats goes on where its first page ended, before the re
   await own.api("PATCH", `/chats/${id}`, { assigneeId: own.organization.memberId });
   const page = await openConsole(browser, screenOf(own, "inbox"));
   // Events would bring chats of the second page one by one.
-  await page.context().route(/\/events/, (route) => route.abort());
+  await intercept(page.context(), /\/events/, (route) => route.abort());
   await page.reload();
   await row(page, "Tia Taken").waitFor();
   await whose(page).selectOption({ label: "Nobody’s" });

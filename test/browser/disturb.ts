@@ -2,10 +2,31 @@ import type { BrowserContext, Page, Route } from "playwright-core";
 
 /** What tests do to a page's requests and timers. */
 
+type Handler = Parameters<Page["route"]>[1];
+type Options = Parameters<Page["route"]>[2];
+
+/**
+ * Hands the requests that are made from here on to a handler. After `route` alone, a request that a page makes at once
+ * can reach the service past the handler, and the driver then never says that it was made: the renderer is told of the
+ * handler on one way, and of a key that is pressed on another.
+ * @param address of the requests, as `route` takes it
+ */
+export async function intercept(
+  of: Page | BrowserContext,
+  address: string | RegExp,
+  handler: Handler,
+  options?: Options,
+): Promise<void> {
+  await of.route(address, handler, options);
+  const frames = ("pages" in of ? of.pages() : [of]).flatMap((page) => page.frames());
+  // The answer comes on the first of these ways. A frame that is gone has none, and asks for nothing.
+  await Promise.allSettled(frames.map((frame) => frame.evaluate(() => 0)));
+}
+
 /** Holds up requests. @returns what lets them through */
 export async function holdUp(of: Page | BrowserContext, address: RegExp): Promise<() => void> {
   const gate = Promise.withResolvers<void>();
-  await of.route(address, async (route) => {
+  await intercept(of, address, async (route) => {
     await gate.promise;
     await route.continue();
   });
@@ -24,7 +45,7 @@ export async function takeOver(
   answer = (route: Route): Promise<void> => route.abort(),
 ): Promise<() => void> {
   let isOver = false;
-  await of.route(address, (route) => (isOver ? route.fallback() : answer(route)));
+  await intercept(of, address, (route) => (isOver ? route.fallback() : answer(route)));
   return () => {
     isOver = true;
   };

@@ -1,6 +1,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
+import { intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace, socketUrl } from "./fixtures.ts";
 import { closeChat, eventually, newUser, open } from "./visitor.ts";
@@ -99,7 +100,7 @@ test("on a phone, the launcher closes a chat that is still loading", async () =>
   const user = newUser();
   await place.meet(user);
   const page = await open(browser, { viewport: { width: 360, height: 640 } });
-  await page.route("**/web-assets/chat.js", () => undefined);
+  await intercept(page, "**/web-assets/chat.js", () => undefined);
   await page.goto(siteUrl(user));
   await page.getByRole("button", { name: "Open chat" }).click();
   await page.getByRole("button", { name: "Close chat" }).click();
@@ -208,7 +209,7 @@ test("for a missing channel, no button appears, and the console says why", async
 test("if the availability is unknown, the frame finds out, and the button says so", async () => {
   const elsewhere = await openPlace({ allowedOrigins: ["https://shop.example"] });
   const page = await open(browser, { viewport: DESK });
-  await page.route("**/availability", (route) => route.abort());
+  await intercept(page, "**/availability", (route) => route.abort());
   await page.goto(siteUrl(newUser(), {}, elsewhere));
   await page.getByRole("button", { name: "Open chat" }).click();
   await page.getByRole("status").getByText("The chat can’t be shown on this page.").waitFor();

@@ -37,6 +37,10 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       'expect(log).not.toMatch(/"\\w*hash\\w*":|"Bob"/);',
     ],
   },
+  "late-route": {
+    wrong: ["await page.route(/stream/, answer);", "await page.context().route(address, answer, { times: 1 });"],
+    right: ["await intercept(page, /stream/, answer);", "const route = routes.at(0);"],
+  },
   "moves-the-clock": {
     wrong: [
       "await vi.waitFor(() => expect(calls).toHaveLength(1));",
@@ -177,6 +181,8 @@ const PLACES: [rule: string, path: string, hits: boolean][] = [
   ["alarm-beside-another", "test/support/alarms.ts", false],
   ["awaited-in-turn", "test/service/chats/send.test.ts", true],
   ["awaited-in-turn", "test/browser/console.ts", true],
+  ["late-route", "test/browser/console.ts", true],
+  ["late-route", "test/browser/disturb.ts", false],
   ["moves-the-clock", "test/service/chats/send.test.ts", true],
   ["moves-the-clock", "test/deep/models/chat.test.ts", true],
   ["moves-the-clock", "test/browser/console.ts", false],

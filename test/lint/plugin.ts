@@ -1,5 +1,6 @@
 import { alarmBesideAnother } from "./alarm-beside-another.ts";
 import { awaitedInTurn } from "./awaited-in-turn.ts";
+import { lateRoute } from "./late-route.ts";
 import { locatorReadOnce } from "./locator-read-once.ts";
 import { lookAfterAct } from "./look-after-act.ts";
 import { movesTheClock } from "./moves-the-clock.ts";
@@ -15,6 +16,7 @@ export default {
   rules: {
     "alarm-beside-another": alarmBesideAnother,
     "awaited-in-turn": awaitedInTurn,
+    "late-route": lateRoute,
     "locator-read-once": locatorReadOnce,
     "look-after-act": lookAfterAct,
     "moves-the-clock": movesTheClock,
