@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { hasFocus, log, send, sendLines, textOfTarget } from "./console-conversation.ts";
-import { intercept } from "./disturb.ts";
+import { intercept, takeOver } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
@@ -163,12 +163,12 @@ test("a search that fails says so, and is tried again", async () => {
   const page = await openConsole(browser, screenOf(desk, "inbox"));
   onTestFinished(() => page.context().close());
   const body = JSON.stringify({ message: "Not now", code: "rate_limited" });
-  await intercept(page, /\/messages\?/, (route) =>
+  const giveBack = await takeOver(page, /\/messages\?/, (route) =>
     route.fulfill({ status: 403, contentType: "application/json", body }),
   );
   await field(page).fill("refund");
   await messages(page).getByText("Not now").waitFor();
-  await page.unroute(/\/messages\?/);
+  giveBack();
   await messages(page).getByRole("button", { name: "Try again" }).click();
   await hit(page, "Where is my refund?").waitFor();
 });

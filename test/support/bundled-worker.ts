@@ -4,13 +4,13 @@ import type { Plugin } from "vite";
 type Bundle = Promise<{ code: string; map: string }>;
 
 /**
- * Gives tests the Worker as one module, bundled like a deploy, and the error documents as another. Each test file loads
+ * Gives tests the Worker as one module, bundled like a deploy, and what else all test files load as others. Each file loads
  * them again, and separate modules would take longer to load than most files' tests. Any other module of the Worker
  * that a test imports is a separate copy.
  */
 export function bundledWorker(root: string): Plugin {
   const index = `${root}src/index.ts`;
-  const bundled = [index, `${root}src/openapi/errors.ts`];
+  const bundled = [index, `${root}src/openapi/errors.ts`, `${root}test/support/organization-rows.ts`];
   const bundles = new Map<string, Bundle>();
   return {
     name: "bundled-worker",

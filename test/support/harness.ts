@@ -4,8 +4,9 @@ import { expect } from "vitest";
 import { app } from "../../src/app.ts";
 import type { Chat } from "../../src/model/chat.ts";
 import type { Message } from "../../src/model/message.ts";
-import { lookInto } from "./canaries.ts";
+import { lookInto, plant } from "./canaries.ts";
 import { compareToDocuments } from "./documents.ts";
+import { storeOrganization } from "./organization-rows.ts";
 import { madeHere } from "./running-test.ts";
 import { CREDENTIALS } from "./world/factories.ts";
 
@@ -86,7 +87,14 @@ export function client(secret: string) {
 export type Client = ReturnType<typeof client>;
 
 /** A new organization with a web channel and a key with all permissions. */
-export async function newOrganization(settings: Record<string, unknown> = {}) {
+export async function newOrganization(settings?: Record<string, unknown>) {
+  if (!settings) {
+    const { secret, identitySecret, ...ids } = await storeOrganization("Acme");
+    plant(secret);
+    plant(identitySecret);
+    madeHere(ids.organizationId);
+    return { ...ids, api: client(secret) };
+  }
   const made = created(
     await admin("POST", "/organizations", {
       name: "Acme",
