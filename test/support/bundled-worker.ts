@@ -4,20 +4,20 @@ import type { Plugin } from "vite";
 type Bundle = Promise<{ code: string; map: string }>;
 
 /**
- * Gives tests the Worker as one module, bundled like a deploy, and what else all test files load as others. Each file loads
- * them again, and separate modules would take longer to load than most files' tests. Any other module of the Worker
- * that a test imports is a separate copy.
+ * Gives tests the Worker as one module, bundled like a deploy, and two modules that most test files use as others. Each
+ * file loads them again, and separate modules would take longer to load than most files' tests. Any other module of the
+ * Worker that a test imports is a separate copy.
  */
 export function bundledWorker(root: string): Plugin {
   const index = `${root}src/index.ts`;
-  const bundled = [index, `${root}src/openapi/errors.ts`, `${root}test/support/organization-rows.ts`];
+  const others = [`${root}src/openapi/errors.ts`, `${root}test/support/organization-rows.ts`];
   const bundles = new Map<string, Bundle>();
   return {
     name: "bundled-worker",
     enforce: "pre",
     async load(id) {
       if (id === `${root}src/app.ts`) return `export { default as app } from "${index}";`;
-      if (!bundled.includes(id)) return null;
+      if (id !== index && !others.includes(id)) return null;
       const bundle = bundles.get(id) ?? bundleOf(id);
       bundles.set(id, bundle);
       return bundle;

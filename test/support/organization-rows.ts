@@ -7,7 +7,7 @@ import { DEFAULT_PERMISSIONS, PRESETS } from "../../src/model/permission.ts";
 import { configured } from "../../src/platform/config.ts";
 import { seal, sealingKeys } from "../../src/secrets/sealing.ts";
 
-/** An organization with its owner, a web channel and a key with all permissions. */
+/** An organization with its owner, a web channel and a key. */
 export interface StoredOrganization {
   organizationId: string;
   ownerId: string;
@@ -20,9 +20,9 @@ export interface StoredOrganization {
 
 /**
  * Stores what three requests of the operator would leave in the directory and in the audit log. Thousands of tests begin
- * with this: the requests would take a seventh of the time of all. Bundled into one module, see `bundledWorker`.
+ * with an organization, and the requests would take a seventh of the time of all tests.
  */
-export async function storeOrganization(name: string): Promise<StoredOrganization> {
+export async function storeOrganization(): Promise<StoredOrganization> {
   const now = Date.now();
   const [organizationId, ownerId] = [newId("org", null), newId("mbr", null)];
   const [channelId, keyId] = [newId("chn", null), newId("key", null)];
@@ -32,7 +32,7 @@ export async function storeOrganization(name: string): Promise<StoredOrganizatio
     seal(sealingKeys(env), { id: channelId, column: "identity_secret" }, identitySecret),
   ]);
   await env.DB.batch([
-    row("organizations", { id: organizationId, name, created_at: now }),
+    row("organizations", { id: organizationId, name: "Acme", created_at: now }),
     row("members", {
       id: ownerId,
       organization_id: organizationId,
@@ -70,16 +70,18 @@ export async function storeOrganization(name: string): Promise<StoredOrganizatio
   ];
   await env.ORGANIZATIONS.getByName(organizationId).storeActs(organizationId, acts);
   return { organizationId, ownerId, channelId, keyId, secret, identitySecret };
-
-  function act(at: number, action: string, target: string, changed: string[]): EndedAct {
-    const actor = { type: "operator", id: OPERATOR, name: "Operator" } as const;
-    const id = newSortableId("aud", null, at);
-    return { id, actor, action, target, requestId: crypto.randomUUID(), changed, status: 201 };
-  }
 }
 
 function row(table: string, values: Record<string, string | number>): D1PreparedStatement {
   const columns = Object.keys(values);
   const places = columns.map(() => "?").join(", ");
-  return env.DB.prepare(`insert into ${table} (${columns.join(", ")}) values (${places})`).bind(...Object.values(values));
+  return env.DB.prepare(`insert into ${table} (${columns.join(", ")}) values (${places})`).bind(
+    ...Object.values(values),
+  );
+}
+
+function act(at: number, action: string, target: string, changed: string[]): EndedAct {
+  const actor = { type: "operator", id: OPERATOR, name: "Operator" } as const;
+  const id = newSortableId("aud", null, at);
+  return { id, actor, action, target, requestId: crypto.randomUUID(), changed, status: 201 };
 }

@@ -16,7 +16,7 @@ async function rowsOf(organizationId: string): Promise<Record<string, Row[]>> {
     rows[table] = (await query.all<Row>()).results;
   }
   rows.audit = (await admin("GET", `/organizations/${organizationId}/audit`)).body.entries;
-  const shown = ([key, value]: [string, unknown]) => [key, OWN.includes(key) ? `${value}`.length : value];
+  const shown = ([key, value]: [string, unknown]) => [key, OWN.includes(key) ? JSON.stringify(value).length : value];
   const alike = (row: Row) => Object.fromEntries(Object.entries(row).map(shown));
   return Object.fromEntries(Object.entries(rows).map(([table, all]) => [table, all.map(alike)]));
 }
