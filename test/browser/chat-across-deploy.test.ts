@@ -1,7 +1,7 @@
 import type { Page, Response } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { openConsole, openDesk, screenOf } from "./console.ts";
-import { intercept } from "./disturb.ts";
+import { holdUp, intercept } from "./disturb.ts";
 import { browser } from "./file-browser.ts";
 import { openPlace } from "./fixtures.ts";
 import { visit } from "./visitor.ts";
@@ -39,16 +39,6 @@ function countLoads(page: Page): () => number {
   return () => loads;
 }
 
-/** Holds up the first request for a part of the old build, until the result is called. */
-async function holdUp(page: Page, part: string): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  await intercept(page, `**/${part}-0ldbu1ld.js*`, async (route) => {
-    await promise;
-    await route.continue();
-  });
-  return resolve;
-}
-
 /** How the page was opened. */
 const navigationOf = (page: Page) =>
   page.evaluate(() => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).type);
@@ -73,7 +63,7 @@ test("what a visitor writes is not taken away: the page waits until the box is e
   const page = await visit(browser, place, {
     before: async (opened) => {
       await beginWithOldBuild(opened, "web-assets/chat.js", "composer-files");
-      release = await holdUp(opened, "composer-files");
+      release = await holdUp(opened, "**/composer-files-0ldbu1ld.js*");
     },
   });
   const loads = countLoads(page);

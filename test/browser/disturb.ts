@@ -24,7 +24,7 @@ export async function intercept(
 }
 
 /** Holds up requests. @returns what lets them through */
-export async function holdUp(of: Page | BrowserContext, address: RegExp): Promise<() => void> {
+export async function holdUp(of: Page | BrowserContext, address: string | RegExp): Promise<() => void> {
   const gate = Promise.withResolvers<void>();
   await intercept(of, address, async (route) => {
     await gate.promise;

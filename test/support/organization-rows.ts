@@ -20,7 +20,7 @@ export interface StoredOrganization {
 
 /**
  * Stores what three requests of the operator would leave in the directory and in the audit log. Thousands of tests begin
- * with an organization, and the requests would take a seventh of the time of all tests.
+ * with an organization, and with the requests all tests of the service take a seventh longer.
  */
 export async function storeOrganization(): Promise<StoredOrganization> {
   const now = Date.now();
