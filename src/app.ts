@@ -1,5 +1,7 @@
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { Hono } from "hono/quick";
+import { TrieRouter } from "hono/router/trie-router";
 import { adminRoutes } from "./api/operator-api.ts";
 import { ownManagementRoutes } from "./api/organization-api.ts";
 import { chatRoutes } from "./chats/routes.ts";
@@ -28,6 +30,8 @@ import { webRoutes } from "./visitors/routes.ts";
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
 export const app = new Hono<AppEnv>();
+// The only router that takes all of these paths. Without it, the first request would build another one in vain.
+app.router = new TrieRouter();
 
 app.onError(answerError);
 app.notFound(answerUnknown);

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { exportRoutesFor } from "../export/routes.ts";
 import { blockStrangers } from "../http/abuse-limit.ts";
 import { needs } from "../http/needs.ts";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { exportRoutesFor } from "../export/routes.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { keyAccess } from "../keys/access.ts";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { callChat } from "../calls/call-chat.ts";
 import { created, json, jsonOrNotModified } from "../http/etag.ts";
 import { afterQuery } from "../http/pagination.ts";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { ownManagementRoutes } from "../api/organization-api.ts";
 import { chatRoutes } from "../chats/routes.ts";
 import { directory } from "../db/client.ts";

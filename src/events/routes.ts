@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { json } from "../http/etag.ts";
 import { fault, noQuery, validQuery } from "../http/validation.ts";
 import { requirePermission } from "../keys/guard.ts";

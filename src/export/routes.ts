@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import * as z from "zod/mini";
 import { fault } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";

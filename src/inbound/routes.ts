@@ -1,4 +1,5 @@
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { Hono } from "hono/quick";
 import { channelRecord, isKnownChannel, verifyChannel } from "../calls/channel-record.ts";
 import type { Adapter } from "../channels/network/adapter.ts";
 import { ADAPTERS } from "../channels/registry.ts";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import type { RequestVariables } from "../http/request-log.ts";
 import { noQuery } from "../http/validation.ts";
 import { ApiError } from "../model/error.ts";

@@ -1,4 +1,5 @@
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
+import { Hono } from "hono/quick";
 import type * as z from "zod/mini";
 import { callOrganization } from "../calls/call-organization.ts";
 import { KINDS } from "../channels/kinds.ts";

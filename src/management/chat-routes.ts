@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { callChat } from "../calls/call-chat.ts";
 import { ownerOf } from "../calls/chat-owner.ts";
 import { createChat, newChatBody } from "../chats/create-chat.ts";

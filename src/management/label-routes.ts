@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { noQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";

@@ -1,5 +1,5 @@
-import { Hono } from "hono";
 import { accepts } from "hono/accepts";
+import { Hono } from "hono/quick";
 import { validQuery } from "../http/validation.ts";
 import type { AdminEnv } from "../keys/operator-guard.ts";
 import { metricsQuery, readMetrics } from "./metrics.ts";

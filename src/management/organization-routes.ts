@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import * as z from "zod/mini";
 import { directory } from "../db/client.ts";
 import { listRows } from "../db/rows.ts";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { afterQuery } from "../http/pagination.ts";
 import { validQuery } from "../http/validation.ts";
 import type { Access } from "../keys/access.ts";

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableName, gt, type SQL } from "drizzle-orm";
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { type Directory, directory } from "../db/client.ts";
 import { channels, webhooks } from "../db/schema.ts";
 import { noQuery } from "../http/validation.ts";

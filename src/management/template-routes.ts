@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { directory } from "../db/client.ts";
 import { listOf } from "../db/rows.ts";
 import { templates } from "../db/schema.ts";

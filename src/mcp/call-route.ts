@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import type { ChatsContext, ChatsEnv } from "../chats/context.ts";
 import { chatRoutes } from "../chats/routes.ts";
 import { asApiError } from "../db/error-for-client.ts";

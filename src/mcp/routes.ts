@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import type { ChatsContext, ChatsEnv } from "../chats/context.ts";
 import { type Before, before } from "../http/before.ts";
 import { json } from "../http/etag.ts";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import type { ChatsEnv } from "../chats/context.ts";
 import { json } from "../http/etag.ts";
 import { validQuery } from "../http/validation.ts";

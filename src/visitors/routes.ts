@@ -1,5 +1,6 @@
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { accepts } from "hono/accepts";
+import { Hono } from "hono/quick";
 import { callObject } from "../calls/call-object.ts";
 import { isGoodLink } from "../channels/web/file-link.ts";
 import { PROTOCOL, parseClaim } from "../channels/web/identity.ts";

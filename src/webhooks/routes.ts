@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono/quick";
 import { ownHosts } from "../http/hosts.ts";
 import { afterQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";

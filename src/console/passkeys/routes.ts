@@ -1,4 +1,5 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
+import { Hono } from "hono/quick";
 import { noQuery } from "../../http/validation.ts";
 import { keyAccess } from "../../keys/access.ts";
 import { ApiError } from "../../model/error.ts";
