@@ -1,10 +1,10 @@
 import { FOLDING_VERSION } from "../../model/folding.ts";
 
 /**
- * The schema of an organization's object, in steps. An object runs the steps that it has not run yet, and keeps its data.
- * After a release, add steps and never change one. A step only adds nullable columns or tables: during a deploy, old
- * code meets new rows. Times are Unix milliseconds. Comments stand outside of the statements: they would be part of the
- * Worker, and of each object.
+ * The schema of an organization's object. A new object runs the first step, the whole schema. An older one keeps its data
+ * and runs the steps that it has not run yet. After a release, add steps, change the first one in the same way, and never
+ * change another. A step only adds nullable columns or tables: during a deploy, old code meets new rows. Comments stand
+ * outside of the statements: they would be part of the Worker, and of each object. Times are Unix milliseconds.
  */
 export const ORGANIZATION_SCHEMA = [
   // - channels.chats: How many chats it has, without those that are being deleted.
@@ -18,6 +18,12 @@ export const ORGANIZATION_SCHEMA = [
   // - channels.history: Its counts by hour and by day: History as JSON.
   // - channels.retention: ChatRetention as JSON; null if the channel never had one.
   // - channels.retention_walk: Set while chats are notified of a change: the walk's place, as JSON.
+  // - channels.moves: The greatest number of a move of its chats: see ChannelTable.lastMove.
+  // - channels.unanswered_not_open: How many of its unanswered chats are snoozed or closed.
+  // - channels.bot: KnownBot as JSON; null if it has none.
+  // - channels.bot_version: See KnownChannel.
+  // - channels.open_of_bot: How many of its open chats the bot has.
+  // - channels.unanswered_of_bot: How many of these are unanswered.
   // - chats.state: 'created', 'adopted' by its object, or 'deleting'.
   // - chats.life: Grows each time that an address gets a new chat.
   // - chats.others: The contact's other addresses, as JSON; null if there are none.
@@ -30,13 +36,40 @@ export const ORGANIZATION_SCHEMA = [
   // - chats.report: The number of the chat's last report, and what it said of its queue.
   // - chats.events: The last of its events that the feed points to.
   // - chats.told_after: The same when the chat first got a list of webhooks; null once it has the list.
-  // - chats_by_activity: GET /chats, latest activity first.
-  // - chats_by_channel: GET /chats of a channel; also finds the chats of a channel that is being deleted.
-  // - chats_unanswered: GET /chats?unanswered=true and ?scheduled=true. The channel is in them so that a filter reads
-  //   no row of a chat.
+  // - chats.told_version: The version of that list.
+  // - chats.assignee: The member whose chat it is; null for nobody.
+  // - chats.members: The counts of members that it said: MemberCounts as JSON; null if it never said any.
+  // - chats.unanswered_move: The numbers of the chat's last moves in the lists of unanswered and of scheduled chats,
+  //   and in searches.
+  // - chats.next_due_at: When the chat has other work at a later time: ChatState.nextDueAt.
+  // - chats.username: The contact's public name on the network.
+  // - chats.same_as: Other chats of the contact, which began before the network said so: ids as JSON; null if there are
+  //   none.
+  // - chats.contact_wrote_at: When the contact last wrote; null if it never did, and until a chat of an earlier version
+  //   reports again.
+  // - chats.marketing: Marketing as JSON; null if nobody has said anything.
+  // - chats.work_state: 'open', 'snoozed' or 'closed'. An earlier version that creates a chat does not name it.
+  // - chats.snoozed_until: When the snooze ends; null unless it is snoozed.
+  // - chats.person_id: The company's own key of the person; null if it has given none.
+  // - chats.labels: The ids of the chat's labels as JSON, also of deleted ones; null if there are none. It is in no
+  //   index, so that a label costs no row when its chat becomes active.
+  // - chats.mentions: What the chat last reported of them: Mentions as JSON; null if no note mentions anybody. It is in no
+  //   index, so that a mention costs no row when its chat becomes active.
+  // - chats.bot: The version of the bot that has the chat; null if people have it. Chats of a former bot are people's.
+  // - chats_by_activity: GET /chats, latest activity first. It has no state, because a list that merges states is slower.
+  //   In it and the next three, the columns after those that sort are there so that a filter reads no row of a chat.
+  // - chats_by_channel: GET /chats of a channel; also finds the chats of a channel that is being deleted. The state comes
+  //   before the time, so that a list of one state reads no chat of another one. A list of all states merges three.
+  // - chats_by_assignee: GET /chats?assignee= of a member, in the same way. A chat that is nobody's costs no row.
+  // - chats_unanswered: GET /chats?unanswered=true and ?scheduled=true. With the move, so that a walk reads no row of a
+  //   chat that it leaves out.
+  // - chats_by_bot: Finds the chats of former bots. A chat that people have costs no row.
+  // - chats_due: Finds the chats whose work is overdue.
   // - chats_created: Finds the chats that no object has adopted yet.
   // - chats_deleting: Finds the chats whose deletion was interrupted.
   // - chats_waiting: Finds a channel's oldest waiting message.
+  // - chats_by_person: GET /chats?person=. Without the time of the activity, so that a message writes no row of it.
+  // - chats_opted_out: GET /chats?optedOut=true. In the same way.
   // - keys.counts: RequestCounts as JSON.
   // - keys.history: Its requests by hour and by day: History as JSON.
   // - feed_days: The tables of the feed, feed_<day>, and the first position in each. The day, counted from 1970, is a
@@ -68,6 +101,17 @@ export const ORGANIZATION_SCHEMA = [
   // - session_ends.session_id: A session's id; empty for all of the member's sessions that began by since.
   // - session_ends.until: When the sessions would have ended anyway.
   // - session_ends_by_time: Finds the rows that no longer mean anything.
+  // - members.history: What it did by hour and by day: History as JSON.
+  // - members.chats: How many chats are the member's, and how many of them wait for an answer.
+  // - leaving_members: Members that were removed, or may be, so that their chats are freed and their numbers deleted.
+  // - leaving_members.at: When the directory is asked whether the member was removed, or the row goes.
+  // - labels.chats: How many chats have it, without those that are being deleted.
+  // - labels.deleted_at: Null until it is deleted. Then no chat shows it, and the alarm removes its rows.
+  // - chat_labels: Which chats have a label. The ids of a chat's labels are in its row too.
+  // - search_removals: Deleted chats that may still be in a search index.
+  // - mentions: The chats with notes that mention a member.
+  // - mentions.at: When the newest of these notes was written.
+  // - mentions.move: The number of the chat's last move in this list: see ChannelTable.lastMove.
   `create table channels (
      id text primary key,
      kind text not null,
@@ -84,7 +128,13 @@ export const ORGANIZATION_SCHEMA = [
      counted_at integer,
      history text,
      retention text,
-     retention_walk text
+     retention_walk text,
+     moves integer not null default 0,
+     unanswered_not_open integer not null default 0,
+     bot text,
+     bot_version integer not null default 0,
+     open_of_bot integer not null default 0,
+     unanswered_of_bot integer not null default 0
    ) without rowid;
    create table chats (
      id text primary key,
@@ -107,15 +157,40 @@ export const ORGANIZATION_SCHEMA = [
      oldest integer,
      attempts text not null default '{}',
      events integer not null default 0,
-     told_after integer
+     told_after integer,
+     assignee text,
+     members text,
+     told_version text,
+     unanswered_move integer,
+     scheduled_move integer,
+     name_move integer,
+     next_due_at integer,
+     username text,
+     same_as text,
+     contact_wrote_at integer,
+     marketing text,
+     work_state text not null default 'open',
+     snoozed_until integer,
+     person_id text,
+     labels text,
+     mentions text,
+     bot integer
    ) without rowid;
-   create index chats_by_activity on chats (active_at, id) where active_at is not null;
-   create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
-   create index chats_unanswered on chats (unanswered_since, id, channel_id) where unanswered_since is not null;
-   create index chats_scheduled on chats (next_scheduled_at, id, channel_id) where next_scheduled_at is not null;
+   create index chats_by_activity on chats (active_at, id, assignee, channel_id, bot) where active_at is not null;
+   create index chats_by_channel on chats (channel_id, work_state, active_at, id, bot) where active_at is not null;
+   create index chats_by_assignee on chats (assignee, work_state, active_at, id, channel_id, bot)
+     where assignee is not null and active_at is not null;
+   create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move, work_state, bot)
+     where unanswered_since is not null;
+   create index chats_by_bot on chats (channel_id, bot, id) where bot is not null;
+   create index chats_scheduled on chats (next_scheduled_at, id, channel_id, scheduled_move)
+     where next_scheduled_at is not null;
+   create index chats_due on chats (next_due_at, id) where next_due_at is not null;
    create index chats_created on chats (created_at) where state = 'created';
    create index chats_deleting on chats (channel_id) where state = 'deleting';
    create index chats_waiting on chats (channel_id, oldest) where oldest is not null;
+   create index chats_by_person on chats (person_id, id) where person_id is not null;
+   create index chats_opted_out on chats (id) where marketing ->> '$.optedOut';
    create table addresses (
      channel_id text not null,
      address text not null,
@@ -190,14 +265,44 @@ export const ORGANIZATION_SCHEMA = [
      until integer not null,
      primary key (member_id, session_id)
    ) without rowid;
-   create index session_ends_by_time on session_ends (until);`,
-  // - chats.assignee: The member whose chat it is; null for nobody.
-  // - chats.members: The counts of members that it said: MemberCounts as JSON; null if it never said any.
-  // - chats_by_activity: The last columns are in the indexes so that a filter reads no row of a chat.
-  // - chats_by_assignee: GET /chats?assignee= of a member. A chat that is nobody's costs no row.
-  // - leaving_members: Members that were removed, or may be, so that their chats are freed and their numbers deleted.
-  // - leaving_members.at: When the directory is asked whether the member was removed, or the row goes.
-  // - members.history: What it did by hour and by day: History as JSON.
+   create index session_ends_by_time on session_ends (until);
+   create table members (
+     id text primary key,
+     history text not null,
+     chats integer not null default 0,
+     unanswered integer not null default 0
+   ) without rowid;
+   create table leaving_members (
+     id text primary key,
+     at integer not null,
+     is_removed integer not null
+   ) without rowid;
+   create table labels (
+     id text primary key,
+     name text not null,
+     color text,
+     chats integer not null default 0,
+     created_at integer not null,
+     deleted_at integer
+   ) without rowid;
+   create table chat_labels (
+     label_id text not null,
+     chat_id text not null,
+     primary key (label_id, chat_id)
+   ) without rowid;
+   create table search_removals (
+     deleted_at integer not null,
+     chat_id text not null,
+     life integer not null,
+     primary key (deleted_at, chat_id)
+   ) without rowid;
+   create table mentions (
+     member_id text not null,
+     at integer not null,
+     chat_id text not null,
+     move integer not null,
+     primary key (member_id, at, chat_id)
+   ) without rowid;`,
   `alter table chats add column assignee text;
    alter table chats add column members text;
    drop index chats_by_activity;
@@ -215,19 +320,13 @@ export const ORGANIZATION_SCHEMA = [
      id text primary key,
      history text not null
    ) without rowid;`,
-  // - members.chats: How many chats are the member's, and how many of them wait for an answer.
   `alter table members add column chats integer not null default 0;
    alter table members add column unanswered integer not null default 0;
    insert into members (id, history, chats, unanswered)
      select assignee, '{"hour":{},"day":{}}', count(*), count(unanswered_since) from chats
      where assignee is not null and active_at is not null group by assignee
      on conflict do update set chats = excluded.chats, unanswered = excluded.unanswered;`,
-  // - chats.told_version: The version of the list of webhooks that `told_after` is about.
   `alter table chats add column told_version text;`,
-  // - channels.moves: The greatest number of a move of its chats: see ChannelTable.lastMove.
-  // - chats.unanswered_move: The numbers of the chat's last moves in the lists of unanswered and of scheduled chats,
-  //   and in searches.
-  // - chats_unanswered: The last column is in the indexes so that a walk reads no row of a chat that it leaves out.
   `alter table channels add column moves integer not null default 0;
    alter table chats add column unanswered_move integer;
    alter table chats add column scheduled_move integer;
@@ -238,30 +337,16 @@ export const ORGANIZATION_SCHEMA = [
    drop index chats_scheduled;
    create index chats_scheduled on chats (next_scheduled_at, id, channel_id, scheduled_move)
      where next_scheduled_at is not null;`,
-  // - chats.next_due_at: When the chat has other work at a later time: ChatState.nextDueAt.
-  // - chats_due: Finds the chats whose work is overdue.
   `alter table chats add column next_due_at integer;
    create index chats_due on chats (next_due_at, id) where next_due_at is not null;`,
-  // - chats.username: The contact's public name on the network.
-  // - chats.same_as: Other chats of the contact, which began before the network said so: ids as JSON; null if there are
-  //   none.
   `alter table chats add column username text;
    alter table chats add column same_as text;`,
-  // - chats.contact_wrote_at: When the contact last wrote; null if it never did, and until a chat of an earlier version
-  //   reports again.
   // - the update: What is known of the chats whose network may take free text now.
-  // - chats.marketing: Marketing as JSON; null if nobody has said anything.
   `alter table chats add column contact_wrote_at integer;
    update chats set contact_wrote_at =
        case when last_message ->> '$.direction' = 'INBOUND' then last_message_at else unanswered_since end
      where active_at > (unixepoch() - 86400) * 1000;
    alter table chats add column marketing text;`,
-  // - chats.work_state: 'open', 'snoozed' or 'closed'. An earlier version that creates a chat does not name it.
-  // - chats.snoozed_until: When the snooze ends; null unless it is snoozed.
-  // - chats_by_channel, chats_by_assignee: The state comes before the time, so that a list of one state reads no chat of
-  //   another one. A list of all states merges three. The index of all chats stays without it, because a list that has
-  //   to merge is slower.
-  // - chats_unanswered: The state is in the index so that a filter reads no row of a chat.
   `alter table chats add column work_state text not null default 'open';
    alter table chats add column snoozed_until integer;
    drop index chats_by_channel;
@@ -272,21 +357,13 @@ export const ORGANIZATION_SCHEMA = [
    drop index chats_unanswered;
    create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move, work_state)
      where unanswered_since is not null;`,
-  // - channels.unanswered_not_open: How many of its unanswered chats are snoozed or closed.
   `alter table channels add column unanswered_not_open integer not null default 0;
    update channels set unanswered_not_open = found.chats
      from (select channel_id, count(*) as chats from chats
        where unanswered_since is not null and work_state <> 'open' group by channel_id) as found
      where found.channel_id = channels.id;`,
-  // - chats.person_id: The company's own key of the person; null if it has given none.
-  // - chats_by_person: GET /chats?person=. Without the time of the activity, so that a message writes no row of it.
   `alter table chats add column person_id text;
    create index chats_by_person on chats (person_id, id) where person_id is not null;`,
-  // - labels.chats: How many chats have it, without those that are being deleted.
-  // - labels.deleted_at: Null until it is deleted. Then no chat shows it, and the alarm removes its rows.
-  // - chat_labels: Which chats have a label. The ids of a chat's labels are in its row too.
-  // - chats.labels: The ids of the chat's labels as JSON, also of deleted ones; null if there are none. It is in no
-  //   index, so that a label costs no row when its chat becomes active.
   `create table labels (
      id text primary key,
      name text not null,
@@ -301,18 +378,12 @@ export const ORGANIZATION_SCHEMA = [
      primary key (label_id, chat_id)
    ) without rowid;
    alter table chats add column labels text;`,
-  // - search_removals: Deleted chats that may still be in a search index.
   `create table search_removals (
      deleted_at integer not null,
      chat_id text not null,
      life integer not null,
      primary key (deleted_at, chat_id)
    ) without rowid;`,
-  // - mentions: The chats with notes that mention a member.
-  // - mentions.at: When the newest of these notes was written.
-  // - mentions.move: The number of the chat's last move in this list: see ChannelTable.lastMove.
-  // - chats.mentions: What the chat last reported of them: Mentions as JSON; null if no note mentions anybody. It is in no
-  //   index, so that a mention costs no row when its chat becomes active.
   `create table mentions (
      member_id text not null,
      at integer not null,
@@ -321,14 +392,6 @@ export const ORGANIZATION_SCHEMA = [
      primary key (member_id, at, chat_id)
    ) without rowid;
    alter table chats add column mentions text;`,
-  // - channels.bot: KnownBot as JSON; null if it has none.
-  // - channels.bot_version: See KnownChannel.
-  // - channels.open_of_bot: How many of its open chats the bot has.
-  // - channels.unanswered_of_bot: How many of these are unanswered.
-  // - chats.bot: The version of the bot that has the chat; null if people have it. Chats of a former bot are people's.
-  // - chats_by_activity, chats_by_channel, chats_by_assignee, chats_unanswered: The bot is in the indexes so that a filter
-  //   reads no row of a chat. It comes after the columns that sort.
-  // - chats_by_bot: Finds the chats of former bots. A chat that people have costs no row.
   `alter table channels add column bot text;
    alter table channels add column bot_version integer not null default 0;
    alter table channels add column open_of_bot integer not null default 0;
@@ -345,6 +408,5 @@ export const ORGANIZATION_SCHEMA = [
    create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id, unanswered_move, work_state, bot)
      where unanswered_since is not null;
    create index chats_by_bot on chats (channel_id, bot, id) where bot is not null;`,
-  // - chats_opted_out: GET /chats?optedOut=true. Without the time of the activity, so that a message writes no row of it.
   `create index chats_opted_out on chats (id) where marketing ->> '$.optedOut';`,
 ];

@@ -159,22 +159,34 @@ test("an adopted chat ignores further identities", async () => {
 
 const FIRST = "create table notes (id integer primary key, body text not null)";
 const SECOND = "alter table notes add column author text";
+const WHOLE = "create table notes (id integer primary key, body text not null, author text)";
 
 test("an object runs each missing schema step once, and keeps its data", async () => {
   await runInDurableObject(env.CHATS.getByName("cht_gschemasteps000"), (_object, { storage }) => {
     prepareSchema(storage, [FIRST]);
     storage.sql.exec("insert into notes (body) values ('kept')");
-    prepareSchema(storage, [FIRST, SECOND]);
-    prepareSchema(storage, [FIRST, SECOND]);
+    prepareSchema(storage, [WHOLE, SECOND]);
+    prepareSchema(storage, [WHOLE, SECOND]);
     expect(storage.sql.exec("select * from notes").toArray()).toEqual([{ id: 1, body: "kept", author: null }]);
+  });
+});
+
+test("a new object runs the whole schema alone, and from then on what it lacks", async () => {
+  await runInDurableObject(env.CHATS.getByName("cht_gschemasteps002"), (_object, { storage }) => {
+    prepareSchema(storage, [WHOLE, SECOND]);
+    prepareSchema(storage, [WHOLE, SECOND]);
+    expect(storage.sql.exec("select * from notes").columnNames).toEqual(["id", "body", "author"]);
+    prepareSchema(storage, [WHOLE, SECOND, "alter table notes add column color text"]);
+    expect(storage.sql.exec("select * from notes").columnNames).toEqual(["id", "body", "author", "color"]);
   });
 });
 
 test("a failed schema step changes nothing", async () => {
   await runInDurableObject(env.CHATS.getByName("cht_gschemasteps001"), (_object, { storage }) => {
     prepareSchema(storage, [FIRST]);
-    expect(() => prepareSchema(storage, [FIRST, SECOND, "alter table nothing add column x text"])).toThrow("nothing");
-    prepareSchema(storage, [FIRST, SECOND]);
+    const failing = [WHOLE, SECOND, "alter table nothing add column x text"];
+    expect(() => prepareSchema(storage, failing)).toThrow("nothing");
+    prepareSchema(storage, [WHOLE, SECOND]);
     expect(storage.sql.exec("select * from notes").columnNames).toEqual(["id", "body", "author"]);
   });
 });
