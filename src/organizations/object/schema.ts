@@ -197,17 +197,8 @@ export const ORGANIZATION_SCHEMA = [
      chat_id text not null,
      primary key (channel_id, address)
    ) without rowid;
-   create table keys (
-     id text primary key,
-     counts text not null,
-     at integer not null,
-     history text
-   ) without rowid;
-   create table feed_days (
-     day integer primary key,
-     first integer not null,
-     since integer not null
-   );
+   create table keys (id text primary key, counts text not null, at integer not null, history text) without rowid;
+   create table feed_days (day integer primary key, first integer not null, since integer not null);
    create table own_events (
      n integer primary key,
      type text not null,
@@ -230,11 +221,7 @@ export const ORGANIZATION_SCHEMA = [
      merged text
    ) without rowid;
    create unique index audit_merged on audit (merged) where merged is not null;
-   create table audit_days (
-     actor_id text primary key,
-     day integer not null,
-     rows integer not null
-   ) without rowid;
+   create table audit_days (actor_id text primary key, day integer not null, rows integer not null) without rowid;
    create table contact_terms (
      kind integer not null,
      term text not null,
@@ -272,11 +259,7 @@ export const ORGANIZATION_SCHEMA = [
      chats integer not null default 0,
      unanswered integer not null default 0
    ) without rowid;
-   create table leaving_members (
-     id text primary key,
-     at integer not null,
-     is_removed integer not null
-   ) without rowid;
+   create table leaving_members (id text primary key, at integer not null, is_removed integer not null) without rowid;
    create table labels (
      id text primary key,
      name text not null,
@@ -311,15 +294,8 @@ export const ORGANIZATION_SCHEMA = [
    create index chats_unanswered on chats (unanswered_since, id, assignee, channel_id) where unanswered_since is not null;
    create index chats_by_assignee on chats (assignee, active_at, id, channel_id)
      where assignee is not null and active_at is not null;
-   create table leaving_members (
-     id text primary key,
-     at integer not null,
-     is_removed integer not null
-   ) without rowid;
-   create table members (
-     id text primary key,
-     history text not null
-   ) without rowid;`,
+   create table leaving_members (id text primary key, at integer not null, is_removed integer not null) without rowid;
+   create table members (id text primary key, history text not null) without rowid;`,
   `alter table members add column chats integer not null default 0;
    alter table members add column unanswered integer not null default 0;
    insert into members (id, history, chats, unanswered)

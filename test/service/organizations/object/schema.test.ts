@@ -11,8 +11,8 @@ function tablesAfter(statements: readonly string[]): Promise<string[]> {
     for (const statement of statements) storage.sql.exec(statement);
     const query = "select sql from sqlite_master where sql is not null and name not like '\\_cf%' escape '\\'";
     const rows = storage.sql.exec<{ sql: string }>(query).toArray();
-    // Where a column was added, the statement has other spaces.
-    return rows.map(({ sql }) => sql.replace(/\s+/g, " ").replace(/ (?=[,)])/g, "")).sort();
+    // A statement has the spaces of whoever wrote it, and others where a column was added.
+    return rows.map(({ sql }) => sql.replace(/\s+/g, " ").replace(/ (?=[,)])|(?<=\() /g, "")).sort();
   });
 }
 
