@@ -30,7 +30,7 @@ import { webRoutes } from "./visitors/routes.ts";
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
 export const app = new Hono<AppEnv>();
-// The only router that takes all of these paths. Without it, the first request would build another one in vain.
+// The only router that takes all of these paths. Hono's choice would build another one first.
 app.router = new TrieRouter();
 
 app.onError(answerError);

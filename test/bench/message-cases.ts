@@ -1,3 +1,4 @@
+import { withOtherEnd } from "../support/other-end.ts";
 import {
   createChannel,
   createKey,
@@ -139,7 +140,7 @@ export const REFUSALS: Case[] = [
   }),
   parley("401: a forged key", { floor: REFUSAL, goal: toBare(0.8) }, async (place) => {
     const { secret } = await createKey(await createOrganization(place));
-    const forged = secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
+    const forged = withOtherEnd(secret);
     return same(get("/api/v1/chats", forged), 401);
   }),
   parley("401: a revoked key", { floor: REFUSAL, goal: toBare(0.8) }, async (place) => {

@@ -37,6 +37,24 @@ const TEXTS: Record<string, { wrong: string[]; right: string[] }> = {
       'expect(log).not.toMatch(/"\\w*hash\\w*":|"Bob"/);',
     ],
   },
+  "end-of-id": {
+    wrong: [
+      `const path = \`/web/\${channelId.slice(0, -2)}00/media\`;`,
+      `const wrong = \`\${first?.id.slice(0, -1)}7\`;`,
+      'const wrong = channelId.slice(0, -1) + "0";',
+      'const wrong = channelId.replace(/.$/, "0");',
+      'const wrong = channelId.replace(/.{3}$/, "000");',
+    ],
+    right: [
+      `const path = \`/web/\${withOtherEnd(channelId)}/media\`;`,
+      `const wrong = \`\${secret.slice(0, -1)}_\`;`,
+      'const wrong = secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");',
+      'const wrong = first.id.replace(/1$/, "7");',
+      "const wrong = text.replace(/.$/, (last) => (last === '0' ? '1' : '0'));",
+      `const short = \`\${text.slice(0, 2)}00\`;`,
+      `const forged = \`\${secret.slice(0, -8)}AAAAAAA=\`;`,
+    ],
+  },
   "late-route": {
     wrong: ["await page.route(/stream/, answer);", "await page.context().route(address, answer, { times: 1 });"],
     right: ["await intercept(page, /stream/, answer);", "const route = routes.at(0);"],
@@ -181,6 +199,7 @@ const PLACES: [rule: string, path: string, hits: boolean][] = [
   ["alarm-beside-another", "test/support/alarms.ts", false],
   ["awaited-in-turn", "test/service/chats/send.test.ts", true],
   ["awaited-in-turn", "test/browser/console.ts", true],
+  ["end-of-id", "test/service/chats/send.test.ts", true],
   ["late-route", "test/browser/console.ts", true],
   ["late-route", "test/browser/disturb.ts", false],
   ["moves-the-clock", "test/service/chats/send.test.ts", true],

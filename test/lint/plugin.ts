@@ -1,5 +1,6 @@
 import { alarmBesideAnother } from "./alarm-beside-another.ts";
 import { awaitedInTurn } from "./awaited-in-turn.ts";
+import { endOfId } from "./end-of-id.ts";
 import { lateRoute } from "./late-route.ts";
 import { locatorReadOnce } from "./locator-read-once.ts";
 import { lookAfterAct } from "./look-after-act.ts";
@@ -16,6 +17,7 @@ export default {
   rules: {
     "alarm-beside-another": alarmBesideAnother,
     "awaited-in-turn": awaitedInTurn,
+    "end-of-id": endOfId,
     "late-route": lateRoute,
     "locator-read-once": locatorReadOnce,
     "look-after-act": lookAfterAct,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { breakDirectory, countRoundTrips, OUTAGES } from "../../support/faults.ts";
 import { admin, created, expectError, newChat, newOrganization, newTemplate, send } from "../../support/harness.ts";
+import { withOtherEnd } from "../../support/other-end.ts";
 import { pass, stopTheClock } from "./object/delivery/conversation.ts";
 
 stopTheClock();
@@ -78,6 +79,6 @@ test.each(OUTAGES)("while D1 is down (%s error), templates are filled for an hou
   expect((await post()).body.message.text).toBe("Hi Ada");
   pass(1_000);
   expectError(await post(), 503, "unavailable");
-  const unknown = { content: "Hi", senderId: ownerId.replace(/.$/, "0") };
+  const unknown = { content: "Hi", senderId: withOtherEnd(ownerId) };
   expectError(await api("POST", `/chats/${chat.id}/messages`, unknown), 503, "unavailable");
 });

@@ -10,6 +10,7 @@ import { neededPermissions, needsOnlyOne, PERMISSIONS, type Permission } from ".
 import { needOf } from "../../../src/openapi/permissions.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { once } from "../../support/once.ts";
+import { withOtherEnd } from "../../support/other-end.ts";
 
 /** The routes that need no key or token. Any other route without one is a fault. */
 const PUBLIC = [
@@ -83,11 +84,6 @@ function secretOf(permissions: readonly Permission[]): Promise<string> {
 }
 const secrets = new Map<string, () => Promise<string>>();
 
-/** `text` with another last character. */
-function altered(text: string): string {
-  return text.slice(0, -1) + (text.endsWith("A") ? "B" : "A");
-}
-
 test("both prefixes have routes", () => {
   expect(ROUTES).toEqual(expect.arrayContaining(["GET /api/v1/chats", "POST /admin/v1/organizations"]));
   expect(ROUTES.length).toBeGreaterThan(40);
@@ -100,10 +96,10 @@ test("every route needs a key or a token", async () => {
 test.each([
   ["another scheme", async () => `Basic ${await newSecret()}`],
   ["no scheme", () => newSecret()],
-  ["a key whose check is wrong", async () => `Bearer ${altered(await newSecret())}`],
+  ["a key whose check is wrong", async () => `Bearer ${withOtherEnd(await newSecret())}`],
   ["a key that was never made", () => newKeyText(newId("key", null), secretBytes()).then((text) => `Bearer ${text}`)],
   ["a key's text in another case", async () => `Bearer ${(await newSecret()).toUpperCase()}`],
-  ["a wrong token", async () => `Bearer ${altered(env.ADMIN_TOKEN)}`],
+  ["a wrong token", async () => `Bearer ${withOtherEnd(env.ADMIN_TOKEN)}`],
   ["a token with one character more", async () => `Bearer ${env.ADMIN_TOKEN}x`],
   ["a token with one character less", async () => `Bearer ${env.ADMIN_TOKEN.slice(0, -1)}`],
   ["a token in another case", async () => `Bearer ${env.ADMIN_TOKEN.toLowerCase()}`],

@@ -1,6 +1,7 @@
 import { env, exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { admin, call, expectError, newKey, send } from "../../support/harness.ts";
+import { withOtherEnd } from "../../support/other-end.ts";
 import { asUser, newToken, signUser, visit } from "../../support/sockets.ts";
 import { pass, stopTheClock } from "../chats/object/delivery/conversation.ts";
 import { HOUR, MIB, newPlace, PNG, type Upload } from "./uploading.ts";
@@ -41,7 +42,7 @@ test.for<[name: string, upload: Upload, status: number, code: string]>([
 
 test("an unknown channel is a 404, and a page of any site may ask before it uploads", async () => {
   const { channelId } = await newPlace();
-  const path = `/web/${channelId.slice(0, -2)}00/media`;
+  const path = `/web/${withOtherEnd(channelId)}/media`;
   const headers = { Authorization: `Bearer token.${newToken()}`, "Content-Length": "1" };
   expectError(await call("POST", path, { headers, body: "x" }), 404, "channel_not_found");
   const preflight = await exports.default.fetch(`https://parley.test/web/${channelId}/media`, {

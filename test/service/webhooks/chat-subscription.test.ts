@@ -145,7 +145,7 @@ test("an event that is not the head is not skipped", async () => {
   const { api, chatId, calls, skip, configurer, path } = await stuckChat();
   await send(api, chatId);
   const head = calls[0]?.headers.get("webhook-id") ?? "";
-  const later = `${head.slice(0, -1)}3`;
+  const later = head.replace(/\d$/, "3");
   const another = head.replace("evt_g", "evt_e");
   for (const eventId of [later, another, "evt_gaaaaaaaaaaaaaaa000000001", "none"]) {
     expectError(await skip(eventId), 409, "not_head");
