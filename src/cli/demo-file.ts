@@ -1,19 +1,20 @@
 import { join } from "node:path";
-import * as z from "zod/mini";
 import { writePrivate } from "./private-file.ts";
 
-// These values are printed in shell commands, so the patterns also protect the shell from an edited file.
-const demoSchema = z.object({
-  organizationId: z.string().check(z.regex(/^org_\w+$/)),
-  channelId: z.string().check(z.regex(/^chn_\w+$/)),
-  chatId: z.string().check(z.regex(/^cht_\w+$/)),
-  key: z.string().check(z.regex(/^ply_\w+$/)),
-  /** Proves the identity of the demo's visitor, as a site does for its users. */
-  visitorHash: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-});
+/**
+ * The demo file's fields, each with its form. Values are printed in shell commands, so the forms also protect the shell
+ * from an edited file. `visitorHash` proves the identity of the demo's visitor, as a site does for its users.
+ */
+const FORMS = {
+  organizationId: /^org_\w+$/,
+  channelId: /^chn_\w+$/,
+  chatId: /^cht_\w+$/,
+  key: /^ply_\w+$/,
+  visitorHash: /^[0-9a-f]{64}$/,
+} as const;
 
 /** The demo organization of `npm start`. */
-export type Demo = z.output<typeof demoSchema>;
+export type Demo = Record<keyof typeof FORMS, string>;
 
 /** The path of the demo file, in the data folder. */
 export function demoPath(state: string): string {
@@ -23,7 +24,7 @@ export function demoPath(state: string): string {
 /** Parses the text of a demo file. Returns null if it is damaged. */
 export function readDemo(text: string): Demo | null {
   try {
-    return demoSchema.safeParse(JSON.parse(text)).data ?? null;
+    return demoOf(JSON.parse(text));
   } catch {
     return null;
   }
@@ -31,5 +32,15 @@ export function readDemo(text: string): Demo | null {
 
 /** Writes the demo file. @throws CommandError */
 export async function writeDemo(state: string, demo: Demo): Promise<void> {
-  await writePrivate(demoPath(state), demoSchema.parse(demo));
+  await writePrivate(demoPath(state), demoOf(demo));
+}
+
+/** The fields of a demo, and no others. @throws TypeError if one is missing or has another form */
+function demoOf(value: Record<string, unknown>): Demo {
+  const fields = Object.entries(FORMS).map(([name, form]) => {
+    const { [name]: text } = value;
+    if (typeof text !== "string" || !form.test(text)) throw new TypeError(`${name} is not as the demo file has it`);
+    return [name, text];
+  });
+  return Object.fromEntries(fields) as Demo;
 }

@@ -1,4 +1,4 @@
-import * as chrono from "chrono-node";
+import * as chrono from "chrono-node/en";
 import { CommandError } from "../command-error.ts";
 import { confirm } from "./deletion.ts";
 
