@@ -18,7 +18,7 @@ Runs test files again and again while calls, responses, alarms, timers and frame
   --seed <n>     the seed of the first round; each later one has the next number (a new one)
   --way <way>    slow, fast, held (not with --browser) or loaded: only this one (one after the other)
   --load <n>     how many processes take the cores in a loaded round (twice the cores)
-  --workers <n>  how many files run at once (12: they mostly wait)
+  --workers <n>  how many files run at once (8: they mostly wait)
   --browser      the browser's tests instead of the service's
 `;
 
@@ -45,7 +45,7 @@ export function planOf(argv: string[]): Plan | null {
       seed: { type: "string" },
       way: { type: "string" },
       load: { type: "string" },
-      workers: { type: "string", default: "12" },
+      workers: { type: "string", default: "8" },
       browser: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
