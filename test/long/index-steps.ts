@@ -67,7 +67,7 @@ class MeasuredIndex {
 
   constructor() {
     const storage = this.#storage.handle(() => false);
-    for (const statement of INDEX_SCHEMA) storage.sql.exec(statement);
+    storage.sql.exec(INDEX_SCHEMA[0]);
     const grams = new GramTables(storage, () => LIMITS);
     this.#messages = new MessageTable(storage.sql, grams);
     const transaction = (writes: () => void) => {

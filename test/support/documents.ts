@@ -219,9 +219,12 @@ function typed(value: string, schema: Schema): unknown {
 
 function faultsIn(name: string, schemaOf: () => Schema, value: unknown): string[] {
   const { validators } = compared;
+  // It ends at the first fault, which takes a third less time. Nearly all values have none.
   let validator = validators.get(name);
-  if (!validator) validators.set(name, (validator = new Validator(schemaOf(), "2020-12", false)));
-  const { errors } = validator.validate(wellFormed(value));
+  if (!validator) validators.set(name, (validator = new Validator(schemaOf(), "2020-12", true)));
+  const given = wellFormed(value);
+  if (validator.validate(given).valid) return [];
+  const { errors } = new Validator(schemaOf(), "2020-12", false).validate(given);
   return errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`);
 }
 

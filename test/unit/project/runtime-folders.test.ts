@@ -54,10 +54,13 @@ test("a Durable Object imports only from object/ and from the folders of both si
   expect(importsOutOf(SOURCES)).toEqual([]);
 });
 
+/** From where routes have Hono. */
+const ROUTES = /^hono(\/quick)?$/;
+
 test("what runs on both sides has no route of its own", () => {
   const routes = Object.entries(SOURCES).filter(
     ([path, text]) =>
-      BOTH.test(path) && !path.startsWith("src/http/") && importsOf(path, text).some(({ to }) => to === "hono"),
+      BOTH.test(path) && !path.startsWith("src/http/") && importsOf(path, text).some(({ to }) => ROUTES.test(to)),
   );
   expect(routes.map(([path]) => path)).toEqual([]);
 });
@@ -83,7 +86,7 @@ test("the folders of tests are those of what they test", () => {
 const EXAMPLE: Modules = {
   "src/app.ts": 'import { routes } from "./chats/routes.ts";',
   "src/index.ts": 'export { Chat } from "./chats/object/chat-object.ts";',
-  "src/chats/routes.ts": 'import { Hono } from "hono";\nimport { limit } from "../model/limit.ts";',
+  "src/chats/routes.ts": 'import { Hono } from "hono/quick";\nimport { limit } from "../model/limit.ts";',
   "src/model/limit.ts": 'import * as z from "zod/mini";\n/** No Env. */\nexport const limit = 1;',
   "src/chats/object/chat-object.ts":
     'import { limit } from "../../model/limit.ts";\nimport type { Row } from "./row.ts";',
