@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { Hono } from "hono/quick";
+import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
 import { adminRoutes } from "./api/operator-api.ts";
 import { ownManagementRoutes } from "./api/organization-api.ts";
@@ -30,8 +31,8 @@ import { webRoutes } from "./visitors/routes.ts";
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
 export const app = new Hono<AppEnv>();
-// The only router that takes all of these paths. Hono's choice would build another one first.
-app.router = new TrieRouter();
+// Builds the trie with the first request. Hono's default would first try a router that can't take these paths.
+app.router = new SmartRouter({ routers: [new TrieRouter()] });
 
 app.onError(answerError);
 app.notFound(answerUnknown);
