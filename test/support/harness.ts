@@ -88,7 +88,7 @@ export type Client = ReturnType<typeof client>;
 
 /**
  * A new organization with a web channel and a key. Its rows are stored. With settings, the operator asks for it, for its
- * channel and for its key: this leaves the same rows, and takes twice as long.
+ * channel and for its key: this leaves the same rows, and takes more than twice as long.
  */
 export async function newOrganization(settings?: Record<string, unknown>) {
   if (settings) return askForOrganization(settings);
